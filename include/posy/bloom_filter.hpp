@@ -1,0 +1,86 @@
+// The Bloom filter: a set in a few bits per item; it may say yes to a key it never saw, and never says no to
+// one it did.
+//
+// It sees digests, not keys: make them with hash() once, ask as many filters as you like. Insert and query
+// are visitors of the same positions (posy/layout/).
+//
+// Thread safety: const calls from many threads; insert_concurrently() from many threads, together with itself
+// and with may_contain(); any other change needs exclusion.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "posy/bit_array.hpp"
+#include "posy/geometry.hpp"
+#include "posy/layout/all.hpp"
+
+namespace posy {
+
+class bloom_filter {
+  public:
+    // Empty. An error when the geometry is impossible or its memory cannot be had.
+    static result<bloom_filter> make(const geometry&);
+    // A filter of bits that came from elsewhere; `items` as in items(). Precondition: check(g), and the array
+    // has g.bits bits.
+    static bloom_filter from_bits(const geometry& g, bit_array bits, std::optional<std::uint64_t> items);
+
+    const posy::geometry& geometry() const { return geometry_; }
+    // The hasher that makes this filter's digests.
+    hasher hash() const { return hasher(geometry_.hash, geometry_.seed); }
+
+    void insert(digest d) {
+        layouts::with_layout(geometry_, [&](auto layout) {
+            layout.positions(d, [&](std::uint64_t position) { return bits_.set(position), true; });
+        });
+        count(1);
+    }
+    bool may_contain(digest d) const {
+        return layouts::with_layout(geometry_, [&](auto layout) {
+            return layout.positions(d, [&](std::uint64_t position) { return bits_.test(position); });
+        });
+    }
+
+    // Batches: memory is fetched ahead, so a key costs a fraction of a single call once the array outgrows
+    // the caches. may_contain() writes one answer a digest and returns how many were yes. Precondition: the
+    // two spans are of one length.
+    void insert(std::span<const digest> digests);
+    void insert_concurrently(std::span<const digest> digests);
+    std::size_t may_contain(std::span<const digest> digests, std::span<bool> answers) const;
+
+    // How many insertions the filter stands for, repeated keys counted again; nothing when nobody knows (an
+    // intersection). For the number of different keys ask estimate_items().
+    std::optional<std::uint64_t> items() const { return items_; }
+
+    std::uint64_t ones() const { return bits_.ones(); }
+    double fill() const { return static_cast<double>(ones()) / static_cast<double>(geometry_.bits); }
+    // The probability that a key that was never inserted is answered with yes, from these very bits.
+    double false_positive_rate() const;
+
+    void clear();
+    result<bloom_filter> clone() const;
+    const bit_array& bits() const { return bits_; }
+
+    // For those who build on the filter: whoever changes the bits answers for what they mean.
+    bit_array& bits() { return bits_; }
+    void set_items(std::optional<std::uint64_t> items) { items_ = items; }
+
+    // Equal geometry and equal bits; the item counts are bookkeeping and may differ.
+    friend bool operator==(const bloom_filter& a, const bloom_filter& b) {
+        return a.geometry_ == b.geometry_ && a.bits_ == b.bits_;
+    }
+
+  private:
+    bloom_filter(const posy::geometry& g, bit_array bits, std::optional<std::uint64_t> items)
+        : geometry_(g), bits_(std::move(bits)), items_(items) {}
+    void count(std::uint64_t inserted) {
+        if (items_) *items_ += inserted;
+    }
+
+    posy::geometry geometry_;
+    bit_array bits_;
+    std::optional<std::uint64_t> items_;
+};
+
+}  // namespace posy

@@ -1,0 +1,67 @@
+// The counting filter of Summary Cache (Fan et al. 1998): a counter in place of every bit, so that keys can
+// be removed. Beside the counters it keeps the plain 0/1 filter that others are sent, changed exactly when a
+// counter leaves 0 or returns to it.
+//
+// A counter that saturates sticks (posy/counter_array.hpp), so there are no false negatives, ever; a key
+// whose counters are not all high enough is certainly absent, and removing it is refused and changes nothing.
+// Removing a key that is absent but looks present cannot be noticed: that damages the filter as it does in
+// the papers. Who cannot promise to remove only what was inserted keeps the keys, too.
+//
+// Thread safety: none; const calls may run together.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "posy/bloom_filter.hpp"
+#include "posy/counter_array.hpp"
+
+namespace posy {
+
+class counting_filter {
+  public:
+    // `counter_bits` is 4 or 8. The geometry is that of the projection: as many counters as it has bits.
+    static result<counting_filter> make(const geometry&, unsigned counter_bits = 4);
+    // Counters that came from elsewhere; the projection is computed. Precondition: check(g), one counter a
+    // bit.
+    static result<counting_filter> from_counters(const geometry& g, counter_array counters,
+                                                 std::uint64_t items);
+
+    const posy::geometry& geometry() const { return projection_.geometry(); }
+    hasher hash() const { return projection_.hash(); }
+    std::uint64_t items() const { return *projection_.items(); }
+
+    void insert(digest);
+    // False when the key is certainly absent; then nothing has changed.
+    bool remove(digest);
+    bool may_contain(digest d) const { return projection_.may_contain(d); }
+    void insert(std::span<const digest>);
+
+    // The plain filter of the keys now present.
+    const bloom_filter& projection() const { return projection_; }
+    const counter_array& counters() const { return counters_; }
+    // How many counters have stuck. Each is a bit that will never be cleared again.
+    std::uint64_t saturated() const { return counters_.saturated(); }
+
+    // Starts to record which bits of the projection differ from what they are now. Costs one bit a counter
+    // from the first call on.
+    result<void> mark();
+    // How many bits differ from the last mark; a bit that went and came back does not. 0 before any mark.
+    std::uint64_t flipped_count() const { return flipped_count_; }
+    // Their positions, ascending.
+    std::vector<std::uint64_t> flipped() const;
+
+    void clear();
+
+  private:
+    counting_filter(bloom_filter projection, counter_array counters)
+        : projection_(std::move(projection)), counters_(std::move(counters)) {}
+    void flip(std::uint64_t position);
+
+    bloom_filter projection_;
+    counter_array counters_;
+    std::optional<bit_array> flipped_;
+    std::uint64_t flipped_count_ = 0;
+};
+
+}  // namespace posy

@@ -1,0 +1,78 @@
+// Key bytes become a 128-bit digest, once, at the edge. Everything after this works on digests, so a key is
+// hashed once even when a thousand filters are asked.
+//
+// The byte form of a key, which every machine and language has to agree on:
+//   text and spans of bytes   their bytes, as they are
+//   integers                  8 bytes, little-endian, two's complement (narrower ones sign- or zero-extended)
+// so the integer 7 and the eight bytes 07 00 00 00 00 00 00 00 are the same key.
+//
+// A hasher is a small value; calling it is const and thread-safe.
+#pragma once
+
+#include <array>
+#include <concepts>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "posy/bytes.hpp"
+
+namespace posy {
+
+struct digest {
+    std::uint64_t low = 0;
+    std::uint64_t high = 0;
+    friend bool operator==(const digest&, const digest&) = default;
+};
+
+// 128 bits; what each family does with them is said beside it.
+struct hash_seed {
+    std::uint64_t low = 0;
+    std::uint64_t high = 0;
+    friend bool operator==(const hash_seed&, const hash_seed&) = default;
+};
+
+// The numbers are on the wire (docs/format.md).
+enum class hash_family : std::uint8_t {
+    xxh3 = 1,     // XXH3-128, seeded by seed.low; the default
+    siphash = 2,  // SipHash-2-4 with 128-bit output, keyed by the whole seed: for keys chosen by an enemy
+    md5 = 3,      // as Summary Cache and Squid hash; takes no seed
+    multiply_shift = 4,  // pairwise independent (Dietzfelbinger 1996), multipliers drawn from seed.low
+};
+
+std::string_view name_of(hash_family);
+std::optional<hash_family> hash_family_named(std::string_view);
+// Every family of this build, in wire order.
+std::span<const hash_family> hash_families();
+
+// The byte form of an integer key.
+template <std::integral Integer>
+std::array<std::byte, 8> key_bytes(Integer key) {
+    std::array<std::byte, 8> bytes;
+    store_little(bytes.data(), static_cast<std::uint64_t>(key));
+    return bytes;
+}
+
+class hasher {
+  public:
+    explicit hasher(hash_family family = hash_family::xxh3, hash_seed seed = {})
+        : family_(family), seed_(seed) {}
+
+    digest operator()(byte_view key) const;
+    digest operator()(std::string_view key) const { return (*this)(as_byte_view(key)); }
+    template <std::integral Integer>
+    digest operator()(Integer key) const {
+        return (*this)(byte_view(key_bytes(key)));
+    }
+
+    // Many keys in one call. Precondition: the two spans are of one length.
+    void operator()(std::span<const std::string_view> keys, std::span<digest> digests) const;
+    void operator()(std::span<const std::uint64_t> keys, std::span<digest> digests) const;
+
+  private:
+    hash_family family_;
+    hash_seed seed_;
+};
+
+}  // namespace posy

@@ -1,0 +1,50 @@
+// The shape of a filter: everything two machines must agree on for the same key to mean the same bits.
+//
+// A run-time value, because it arrives by wire. Filters combine only when their geometries are equal; any
+// other attempt is an error value, never a wrong answer.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "posy/digest.hpp"
+#include "posy/result.hpp"
+
+namespace posy {
+
+// How a digest becomes positions; each has a header in posy/layout/. The numbers are on the wire.
+enum class layout_id : std::uint8_t {
+    spread = 1,   // the classic filter: every hash ranges over the whole array
+    sliced = 2,   // every hash has its own slice of bits / hashes
+    blocked = 3,  // all bits of a key in one 512-bit line: one cache miss, a slightly higher rate
+};
+
+std::string_view name_of(layout_id);
+std::optional<layout_id> layout_named(std::string_view);
+std::span<const layout_id> layout_ids();
+
+inline constexpr std::uint64_t max_bits = std::uint64_t{1} << 40;
+
+struct geometry {
+    std::uint64_t bits = 0;
+    unsigned hashes = 0;
+    layout_id layout = layout_id::blocked;
+    hash_family hash = hash_family::xxh3;
+    hash_seed seed{};
+
+    friend bool operator==(const geometry&, const geometry&) = default;
+};
+
+// Is this a geometry a filter can have? The error names the first thing that is not right.
+result<void> check(const geometry&);
+
+// The nearest array size that `layout` can have with so many hashes: `bits` rounded up to its granule.
+std::uint64_t round_up_bits(std::uint64_t bits, unsigned hashes, layout_id layout);
+
+// What differs between two geometries, for an error message: "bits 1000 and 2000, hashes 7 and 5".
+std::string difference(const geometry&, const geometry&);
+
+}  // namespace posy

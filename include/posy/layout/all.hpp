@@ -1,0 +1,27 @@
+// The closed list of layouts, and the one place where a layout's number becomes its type.
+#pragma once
+
+#include <tuple>
+#include <utility>
+
+#include "posy/layout/blocked.hpp"
+#include "posy/layout/sliced.hpp"
+#include "posy/layout/spread.hpp"
+#include "posy/layout/traits.hpp"
+
+namespace posy::layouts {
+
+using all = std::tuple<spread, sliced, blocked>;
+
+// Calls use(Layout(g)) with the layout type that g.layout names. Precondition: check(g).
+template <std::size_t I = 0, class Use>
+decltype(auto) with_layout(const geometry& g, Use&& use) {
+    using this_layout = std::tuple_element_t<I, all>;
+    static_assert(layout<this_layout>);
+    if constexpr (I + 1 < std::tuple_size_v<all>) {
+        if (g.layout != this_layout::id) return with_layout<I + 1>(g, std::forward<Use>(use));
+    }
+    return use(this_layout(g));
+}
+
+}  // namespace posy::layouts

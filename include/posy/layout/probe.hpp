@@ -1,0 +1,40 @@
+// What the layouts share: turning 64 random bits into an index, and the sequence of such 64 bits of a digest.
+#pragma once
+
+#include <cstdint>
+
+#include "posy/digest.hpp"
+
+namespace posy::layouts {
+
+__extension__ typedef unsigned __int128 u128;
+
+// 64 uniform bits → uniform in [0, range): the high half of a product (Lemire 2019). The bias is at most
+// range / 2^64, below 2^-24 for the largest array. The high bits decide, so ⌊index / d⌋ is the index in
+// [0, range / d): that is what makes a folded filter the same as one built at the smaller size.
+inline std::uint64_t scale(std::uint64_t random, std::uint64_t range) {
+    return static_cast<std::uint64_t>(u128{random} * range >> 64);
+}
+
+// The i-th 64 random bits of a digest: x_0 = low, x_{i+1} = x_i·C + high.
+//
+// Plain double hashing is C = 1. Its probes are an arithmetic progression, so two keys that share two probes
+// share many, and the measured rate lies above the formula (Kirsch and Mitzenmacher 2006 show that the excess
+// vanishes as m grows; at m = 10,000 and k = 20 it is several percent). A large multiplier costs one
+// instruction and destroys the progression: a difference δ between two keys' x_i becomes δ·C + Δhigh, and
+// knowing two of them to be small says nothing of the third.
+class probe_sequence {
+  public:
+    explicit probe_sequence(digest d) : state_(d.low), step_(d.high) {}
+    std::uint64_t next() {
+        const std::uint64_t random = state_;
+        state_ = state_ * 0xd1342543de82ef95 + step_;  // Steele and Vigna 2021: a multiplier of good spectrum
+        return random;
+    }
+
+  private:
+    std::uint64_t state_;
+    std::uint64_t step_;
+};
+
+}  // namespace posy::layouts

@@ -1,0 +1,146 @@
+// The mathematics of Bloom filters: pure functions, each under its formula and the paper that gave it.
+//
+// Throughout, n items are in a filter of m bits with k hashes; n and m are whole numbers held in doubles,
+// because they may be huge. A rate is the probability that a key outside the set is taken for a member.
+// k is real where the formula is smooth in it, `unsigned` where it counts. Nothing here allocates more than a
+// few kilobytes (blocked_rate: 32 KiB a k, once), and every function may be called from any thread.
+#pragma once
+
+#include <cstdint>
+#include <numbers>
+
+namespace posy::theory {
+
+// ---- Entropy -------------------------------------------------------------------------------------------
+
+// H(p) = −p log2 p − (1−p) log2(1−p), in bits; 0 at both ends.
+double binary_entropy(double p);
+
+// log2 C(m, x): what an optimal coder pays for an array of m bits of which x are set. Stirling's series and
+// not a difference of lgammas, which would lose all its digits at m = 2^40: relative error below 1e-14.
+double log2_binomial(double m, double x);
+
+// ---- Fill (Broder & Mitzenmacher 2004, 2.1) ------------------------------------------------------------
+
+// p' = (1 − 1/m)^(kn): the probability that a given bit is still 0, exactly.
+double zero_probability(double n, double m, double k);
+
+// p = e^(−kn/m), what p' tends to.
+double zero_probability_asymptotic(double n, double m, double k);
+
+// Var Z, Z the number of zeros: m(m−1)(1−2/m)^(kn) + m p' − m² p'². The three terms cancel to about m of m²;
+// rewritten as m p' (1 − (1−1/(m−1))^(kn)) − m² p'² (1 − (1−1/(m−1)²)^(kn)) they do not.
+double zero_count_variance(double n, double m, double k);
+
+// P(|Z − E Z| > εm): 2 exp(−ε²m²/2nk), Azuma with steps of 1 (Mitzenmacher 2002, theorem 1), and
+// 2 exp(−2ε²m²/nk), McDiarmid for independent hashes (Broder & Mitzenmacher 2004, 2.1). Both hold; the second
+// is its fourth power, and tighter. Above 1 they say nothing.
+double azuma_bound(double epsilon, double n, double m, double k);
+double mcdiarmid_bound(double epsilon, double n, double m, double k);
+
+// ---- Rates ---------------------------------------------------------------------------------------------
+
+// f = (1 − e^(−kn/m))^k: the formula everyone prints (Fan et al. 1998; Mitzenmacher 2002, II-A).
+double false_positive_rate_asymptotic(double n, double m, double k);
+
+// f' = (1 − p')^k: the rate of a filter whose fill is exactly the mean (Broder & Mitzenmacher 2004, 2.1).
+double false_positive_rate_mean_fill(double n, double m, double k);
+
+// E[(X/m)^k], X the number of ones: the expected rate of the classic layout, one array shared by all hashes.
+// Exact at every size. f' is lower by Jensen's inequality, as Bose et al. (2008) found; relatively by about
+// C(k,2) Var Z/(m(1−p'))², so only small filters notice. O(k³ log nk).
+double spread_rate(double n, double m, unsigned k);
+
+// (1 − (1 − k/m)^n)^k: each hash has a slice of m/k bits to itself. Slices are independent, so the product of
+// their expectations is exact. Never below f' (Broder & Mitzenmacher 2004, 2.1), equal at k = 1.
+double sliced_rate(double n, double m, unsigned k);
+
+// The blocked layout: a key's bits in one of L = m/512 lines of 8 words; each word gets ⌊k/8⌋ of them, and a
+// random k mod 8 of the words one more. Σ_x C(n,x) L^−x (1−1/L)^(n−x) P(hit | x keys in the line), exact but
+// for lines of more than 4096 keys, taken as all but full. NaN unless 1 ≤ k ≤ 16.
+double blocked_rate(double n, double m, unsigned k);
+
+// ---- Sizing --------------------------------------------------------------------------------------------
+
+// k = ln 2 · m/n minimises f, at half-full (Fan et al. 1998); k = −ln 2 / (n ln(1−1/m)) minimises f' (Lam
+// 2017 slides). The integral one is the whole k ≥ 1 with the least f, the smaller of two equals.
+double optimal_hashes(double n, double m);
+double optimal_hashes_exact(double n, double m);
+unsigned optimal_hashes_integral(double n, double m);
+
+// 0.6185^(m/n) = exp(−(ln 2)² m/n): f at the real optimum.
+double optimal_rate(double bits_per_item);
+
+// n log2(1/ε) bits: no representation does with less (Broder & Mitzenmacher 2004, 2.2).
+double lower_bound_bits(double n, double rate);
+
+// n log2 e · log2(1/ε) bits: what the Bloom filter needs, log2 e = 1.44 times as much.
+inline constexpr double bloom_overhead = std::numbers::log2e;
+double bloom_bits(double n, double rate);
+
+// m = ⌈−n ln ε/(ln 2)²⌉ and k = max(1, round(m ln 2/n)), as Hadoop filters are sized (Miner & Shook 2012,
+// app. A). The Java helpers printed there use float, so m is off by tens of bits from 2^24 up; truncate, so
+// the rate asked for is missed by a hair; return int, so m silently stops at 2^31 − 1; and let k round to 0,
+// a filter that says yes to everything. These do not. At least 1 bit, at most 2^64 − 1.
+std::uint64_t hadoop_bits(double n, double rate);
+unsigned hadoop_hashes(double n, double m);
+
+// ---- Counters (Fan et al. 1998; Broder & Mitzenmacher 2004, 2.5) ---------------------------------------
+
+// P(c = j) = C(nk,j) m^−j (1−1/m)^(nk−j), and P(c ≥ j), for one given counter.
+double counter_probability(unsigned j, double n, double m, unsigned k);
+double counter_tail(unsigned j, double n, double m, unsigned k);
+
+// Bounds on P(any counter ≥ j), each looser than the one before; above 1 they say nothing.
+// m C(nk,j)/m^j
+double overflow_bound_binomial(unsigned j, double n, double m, unsigned k);
+// m (enk/jm)^j
+double overflow_bound_power(unsigned j, double n, double m, unsigned k);
+// m (e ln 2/j)^j, for any filter at most half full; 1.37e-15 m at j = 16, where four bits overflow
+double overflow_bound_half_full(unsigned j, double m);
+// the same over a history of t sets
+double overflow_bound_sets(double m, double t, unsigned j = 16);
+
+// x ≥ 2 with Γ(x) = y, for y ≥ 1.
+double inverse_gamma(double y);
+
+// Γ⁻¹(m) (1 + ln(kn/m)/ln Γ⁻¹(m)): the expected maximum, asymptotically (Fan et al. 1998, after Gonnet).
+double expected_maximum_counter(double n, double m, unsigned k);
+
+// The largest j that at least half a counter is expected to reach: m P(c ≥ j) ≥ 1/2. The maximum is this or a
+// neighbour; the asymptotic formula is still one or two above it at m = 10^6.
+unsigned likely_maximum_counter(double n, double m, unsigned k);
+
+// ---- Compression (Mitzenmacher 2002, II-B) -------------------------------------------------------------
+
+// z = m H(p): the array as a message, by an optimal coder.
+double compressed_bits(double n, double m, double k);
+
+// γ(p) = p/ln(1−p) + (1−p)/ln p and β(p) = f^(n/z) = exp(−ln p ln(1−p)/H(p)) = 2^(1/γ). β is greatest at p =
+// 1/2, the uncompressed optimum; γ → −1 and β → 1/2 at both ends, if only as fast as 1/ln p.
+double gamma(double p);
+double beta(double p);
+
+// (1/2)^(z/n): the rate no compressed filter goes below.
+double compressed_limit(double bits_per_item);
+
+// The m/n whose message is z/n bits an item: (m/n) H(e^(−kn/m)) = z/n. The left side grows with m/n, so this
+// is the largest array that fits; sparse (p ≥ 1/2) as long as k ≤ ln 2 · z/n, dense beyond. Figures 1 and 2
+// are f(1, compressed_array_for(z, k), k). Infinite where m/n would be (k < z/1000 or so).
+double compressed_array_for(double bits_per_item, double k);
+
+// ---- Deltas (Mitzenmacher 2002, IV) --------------------------------------------------------------------
+
+// q = 2p(1 − p^c): the density of the exclusive-or after a fraction c of the items has been replaced.
+double delta_density(double p, double c);
+
+// z = m H(q).
+double delta_bits(double n, double m, double k, double c);
+
+// β(p) = exp(−ln p ln(1−p)/H(q)); (1/2)^(1/2c) as p → 1, (1/2)^(1/2) as p → 0.
+double delta_beta(double p, double c);
+
+// (1/2)^(z/2cn): half the bits describe what left, half what came.
+double delta_limit(double bits_per_item, double c);
+
+}  // namespace posy::theory

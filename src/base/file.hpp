@@ -1,0 +1,62 @@
+// Files and descriptors, with errors as values.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "posy/bytes.hpp"
+#include "posy/result.hpp"
+
+namespace posy::base {
+
+// Owns a descriptor; closing errors are ignored, so writers sync first.
+class descriptor {
+  public:
+    explicit descriptor(int number = -1) : number_(number) {}
+    descriptor(descriptor&& other) noexcept : number_(other.release()) {}
+    descriptor& operator=(descriptor&& other) noexcept;
+    ~descriptor();
+
+    int get() const { return number_; }
+    int release();
+
+  private:
+    int number_;
+};
+
+result<descriptor> open_for_reading(const std::filesystem::path&);
+
+// Bytes left when the end came; less than into.size() only at the end. `at`: an offset, or the current place.
+result<std::size_t> read_fully(int file, std::span<std::byte> into, std::optional<std::uint64_t> at = {});
+result<void> write_fully(int file, byte_view);
+
+// The size, if the descriptor is of a regular file.
+std::optional<std::uint64_t> regular_size(int file);
+
+// A file that appears under its name all at once, or not at all: written beside the target, then renamed. A
+// target that exists and is no regular file (a device, a pipe) is written directly.
+class atomic_file {
+  public:
+    static result<atomic_file> create(const std::filesystem::path& target);
+    atomic_file(atomic_file&& other) noexcept;
+    atomic_file& operator=(atomic_file&&) = delete;
+    ~atomic_file();  // removes what was not committed
+
+    int get() const { return file_.get(); }
+    result<void> commit();
+
+  private:
+    atomic_file(descriptor file, std::filesystem::path temporary, std::filesystem::path target);
+
+    descriptor file_;
+    std::filesystem::path temporary_;  // empty: written directly, or committed
+    std::filesystem::path target_;
+};
+
+// strerror as an error, behind what was tried.
+error system_error(const std::string& what);
+
+}  // namespace posy::base

@@ -1,0 +1,78 @@
+#include "posy/bit_array.hpp"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include "posy/layout/traits.hpp"
+
+namespace posy {
+namespace {
+
+constexpr std::uint64_t huge_page = 2 << 20;
+constexpr std::uint64_t line = 64;
+
+error out_of_memory(std::uint64_t bytes) {
+    return {"no memory for an array of " + std::to_string(bytes) + " bytes; ask for fewer bits"};
+}
+
+// The kernel hands out more address space than there is memory and kills the process that believes it.
+std::uint64_t memory_of_this_machine() {
+    return static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) *
+           static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
+std::uint64_t round_up(std::uint64_t n, std::uint64_t unit) { return (n + unit - 1) / unit * unit; }
+
+}  // namespace
+
+result<bit_array> bit_array::make(std::uint64_t bits) {
+    const std::uint64_t bytes = std::max(round_up(word_count(bits) * 8, line), line);
+    if (bytes > memory_of_this_machine()) return out_of_memory(bytes);
+    if (bytes < 2 * huge_page) {
+        auto* words = static_cast<std::uint64_t*>(std::aligned_alloc(line, bytes));
+        if (!words) return out_of_memory(bytes);
+        std::memset(words, 0, bytes);
+        return bit_array(memory(words, [](std::uint64_t* p) { std::free(p); }), bits, false);
+    }
+    // Fresh pages are zero. Huge pages need an aligned piece: map a little more and start inside it.
+    const std::uint64_t mapped = round_up(bytes, huge_page) + huge_page;
+    void* base =
+        mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (base == MAP_FAILED) return out_of_memory(bytes);
+    auto* words =
+        reinterpret_cast<std::uint64_t*>(round_up(reinterpret_cast<std::uintptr_t>(base), huge_page));
+    const bool huge = madvise(words, round_up(bytes, huge_page), MADV_HUGEPAGE) == 0;
+    return bit_array(memory(words, [=](std::uint64_t*) { munmap(base, mapped); }), bits, huge);
+}
+
+result<bit_array> bit_array::map(int file, std::uint64_t offset, std::uint64_t bits) {
+    const auto page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+    const std::uint64_t start = offset / page * page;
+    const std::uint64_t length = offset - start + word_count(bits) * 8;
+    void* base = mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, file,
+                      static_cast<off_t>(start));
+    if (base == MAP_FAILED) return error{std::string("cannot map the file: ") + std::strerror(errno)};
+    auto* words = reinterpret_cast<std::uint64_t*>(static_cast<std::byte*>(base) + (offset - start));
+    return bit_array(memory(words, [=](std::uint64_t*) { munmap(base, length); }), bits, false);
+}
+
+std::uint64_t bit_array::ones() const { return layouts::ones_in(words()); }
+
+void bit_array::clear() { std::ranges::fill(words(), 0); }
+
+result<bit_array> bit_array::clone() const {
+    auto copy = make(bits_);
+    if (copy) std::ranges::copy(words(), copy->words().begin());
+    return copy;
+}
+
+bool operator==(const bit_array& a, const bit_array& b) {
+    return a.bits_ == b.bits_ && std::ranges::equal(a.words(), b.words());
+}
+
+}  // namespace posy

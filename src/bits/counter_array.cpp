@@ -1,0 +1,23 @@
+#include "posy/counter_array.hpp"
+
+namespace posy {
+
+result<counter_array> counter_array::make(std::uint64_t size, unsigned width) {
+    auto cells = bit_array::make(size * width);
+    if (!cells) return cells.error();
+    return counter_array(std::move(*cells), width);
+}
+
+counter_array counter_array::from_cells(bit_array cells, unsigned width) {
+    counter_array counters(std::move(cells), width);
+    for (std::uint64_t i = 0; i < counters.size(); ++i)
+        counters.saturated_ += counters[i] == counters.largest();
+    return counters;
+}
+
+void counter_array::clear() {
+    cells_.clear();
+    saturated_ = 0;
+}
+
+}  // namespace posy

@@ -1,0 +1,88 @@
+#include "posy/algebra.hpp"
+
+#include <bit>
+
+namespace posy {
+namespace {
+
+template <class Combine>
+result<void> combine(bloom_filter& into, const bloom_filter& from, Combine combine) {
+    if (into.geometry() != from.geometry()) {
+        return error{"the filters differ in " + difference(into.geometry(), from.geometry()) +
+                     "; only filters of one geometry combine"};
+    }
+    const auto to = into.bits().words();
+    const auto with = from.bits().words();
+    for (std::size_t i = 0; i < to.size(); ++i) combine(to[i], with[i]);
+    return {};
+}
+
+// The even bits of `word | word >> 1`, moved together: pairs of bits become bits.
+std::uint64_t halve(std::uint64_t word) {
+    word = (word | word >> 1) & 0x5555555555555555;
+    word = (word | word >> 1) & 0x3333333333333333;
+    word = (word | word >> 2) & 0x0f0f0f0f0f0f0f0f;
+    word = (word | word >> 4) & 0x00ff00ff00ff00ff;
+    word = (word | word >> 8) & 0x0000ffff0000ffff;
+    return (word | word >> 16) & 0x00000000ffffffff;
+}
+
+void fold_bits(std::span<const std::uint64_t> from, bit_array& to, std::uint64_t divisor) {
+    if (divisor == 2) {
+        for (std::size_t i = 0; i < from.size(); ++i) to.words()[i / 2] |= halve(from[i]) << i % 2 * 32;
+        return;
+    }
+    for (std::size_t i = 0; i < from.size(); ++i) {
+        for (std::uint64_t word = from[i]; word != 0; word &= word - 1) {
+            to.set((i * 64 + static_cast<unsigned>(std::countr_zero(word))) / divisor);
+        }
+    }
+}
+
+void fold_lines(std::span<const std::uint64_t> from, bit_array& to, std::uint64_t divisor,
+                std::uint64_t unit) {
+    const std::uint64_t words = unit / 64;
+    for (std::size_t i = 0; i < from.size(); ++i)
+        to.words()[i / words / divisor * words + i % words] |= from[i];
+}
+
+}  // namespace
+
+result<void> unite(bloom_filter& into, const bloom_filter& from) {
+    auto done = combine(into, from, [](std::uint64_t& a, std::uint64_t b) { a |= b; });
+    if (!done) return done;
+    if (into.items() && from.items()) {
+        into.set_items(*into.items() + *from.items());
+    } else {
+        into.set_items(std::nullopt);
+    }
+    return {};
+}
+
+result<void> intersect(bloom_filter& into, const bloom_filter& from) {
+    auto done = combine(into, from, [](std::uint64_t& a, std::uint64_t b) { a &= b; });
+    if (done) into.set_items(std::nullopt);
+    return done;
+}
+
+result<bloom_filter> fold(const bloom_filter& filter, std::uint64_t divisor) {
+    geometry g = filter.geometry();
+    if (divisor == 0 || g.bits % divisor != 0) {
+        return error{"cannot fold " + std::to_string(g.bits) + " bits by " + std::to_string(divisor) +
+                     "; the divisor must divide the size"};
+    }
+    g.bits /= divisor;
+    auto folded = bloom_filter::make(g);
+    if (!folded) return error{"cannot fold by " + std::to_string(divisor) + ": " + folded.error().message};
+    const std::uint64_t unit =
+        layouts::with_layout(g, []<class Layout>(const Layout&) { return Layout::fold_unit; });
+    if (unit == 1) {
+        fold_bits(filter.bits().words(), folded->bits(), divisor);
+    } else {
+        fold_lines(filter.bits().words(), folded->bits(), divisor, unit);
+    }
+    folded->set_items(filter.items());
+    return folded;
+}
+
+}  // namespace posy

@@ -1,0 +1,170 @@
+#include "posy/estimate.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "line_likelihood.hpp"
+
+namespace posy {
+namespace {
+
+using layouts::group_shape;
+
+// The z for which a normal variable lies within ±z deviations with probability `level`.
+double deviations(double level) {
+    double low = 0, high = 40;
+    for (int i = 0; i < 100; ++i) {
+        const double middle = (low + high) / 2;
+        (std::erfc(middle / std::sqrt(2.0)) > 1 - level ? low : high) = middle;
+    }
+    return low;
+}
+
+double zeros_expected(const group_shape& g, double items) {
+    return g.groups * g.bits * std::exp(items * g.log_miss);
+}
+
+// Covariance of the zero counts of two sets of s and t keys, w of them in both, in one group that all of them
+// touch. From P(bit i untouched by S and bit j by T), summed over i = j and i ≠ j.
+double zero_covariance(const group_shape& g, double s, double t, double w) {
+    return g.bits * std::exp(g.log_miss * (s + t)) *
+           (std::expm1(-g.log_miss * w) + (g.bits - 1) * std::expm1(g.log_pair * w));
+}
+
+// The same where a group gets a random, Poisson share of the keys: given the loads, averaged over them, with
+// E[a^x] = exp(λ(a − 1)).
+double zero_covariance_averaged(const group_shape& g, double s, double t, double w) {
+    const double miss = std::expm1(g.log_miss), other = (s - w + t - w) * miss;
+    return g.bits * (std::exp(other + w * miss) +
+                     (g.bits - 1) * std::exp(other + w * std::expm1(2 * g.log_miss + g.log_pair)) -
+                     g.bits * std::exp(other + w * std::expm1(2 * g.log_miss)));
+}
+
+// Covariance of two estimates of n: that of the zeros over the slopes at which zeros vanish with n.
+double estimate_covariance(const group_shape& g, double s, double t, double w) {
+    if (!g.random_load) {
+        const auto slope = [&](double items) { return zeros_expected(g, items) * g.log_miss; };
+        return g.groups * zero_covariance(g, s, t, w) / (slope(s) * slope(t));
+    }
+    const auto slope = [&](double load) {
+        return g.bits * g.log_miss * std::exp(load * std::expm1(g.log_miss));
+    };
+    s /= g.groups, t /= g.groups, w /= g.groups;
+    return g.groups * zero_covariance_averaged(g, s, t, w) / (slope(s) * slope(t));
+}
+
+double items_from_zeros(const group_shape& g, double zeros) {
+    return std::log(zeros / (g.groups * g.bits)) / g.log_miss;
+}
+
+// The n at which `zeros` would lie z deviations of its own below (sign −1) or above (+1) the expectation.
+double end_of_interval(const group_shape& g, double zeros, double start, double z, double sign) {
+    const auto beyond = [&](double n) {
+        const double deviation = std::sqrt(std::max(0.0, g.groups * zero_covariance(g, n, n, n)));
+        return zeros_expected(g, n) + sign * z * deviation < zeros;
+    };
+    double low = 0, high = start + 1;
+    while (!beyond(high) && high < 1e18) high *= 2;
+    for (int i = 0; i < 100; ++i) {
+        const double middle = (low + high) / 2;
+        (beyond(middle) ? high : low) = middle;
+    }
+    return low;
+}
+
+estimate around(double value, double deviation, double least, double most) {
+    const double v = std::clamp(value, least, most);
+    return {v, std::clamp(value - deviation, least, v), std::clamp(value + deviation, v, most)};
+}
+
+std::vector<double> ones_by_line(std::span<const std::uint64_t> words, std::size_t line_words) {
+    std::vector<double> histogram(line_words * 64 + 1);
+    for (std::size_t at = 0; at < words.size(); at += line_words) {
+        ++histogram[layouts::ones_in(words.subspan(at, line_words))];
+    }
+    return histogram;
+}
+
+// Everything below works on words, so that a union need not exist as a filter to be estimated.
+estimate estimate_words(const group_shape& g, std::span<const std::uint64_t> words, double z) {
+    const double infinite = std::numeric_limits<double>::infinity();
+    const double all = g.groups * g.bits;
+    const double zeros = all - static_cast<double>(layouts::ones_in(words));
+    if (zeros == all) return {};
+    if (g.random_load) {
+        const auto histogram = ones_by_line(words, static_cast<std::size_t>(g.bits) / 64);
+        const auto [items, variance] = estimate_from_lines(histogram, -g.bits * std::expm1(g.log_miss));
+        if (std::isinf(items)) return {infinite, items_from_zeros(g, std::max(zeros, 0.5)), infinite};
+        return around(items, z * std::sqrt(variance), 0, infinite);
+    }
+    const double value = zeros == 0 ? infinite : items_from_zeros(g, zeros);
+    const double start = items_from_zeros(g, std::max(zeros, 0.5));
+    return {value, std::min(value, end_of_interval(g, zeros, start, z, -1)),
+            zeros == 0 ? infinite : std::max(value, end_of_interval(g, zeros, start, z, +1))};
+}
+
+}  // namespace
+
+estimate estimate_items(const bloom_filter& filter, double level) {
+    const auto g =
+        layouts::with_layout(filter.geometry(), [](const auto& layout) { return layout.groups(); });
+    return estimate_words(g, filter.bits().words(), deviations(level));
+}
+
+result<comparison> compare(const bloom_filter& a, const bloom_filter& b, double level) {
+    if (a.geometry() != b.geometry()) {
+        return error{"the filters differ in " + difference(a.geometry(), b.geometry()) +
+                     "; only filters of one geometry can be compared"};
+    }
+    const auto g = layouts::with_layout(a.geometry(), [](const auto& layout) { return layout.groups(); });
+    auto united = a.bits().clone();
+    if (!united) return united.error();
+    for (std::size_t i = 0; i < united->words().size(); ++i) united->words()[i] |= b.bits().words()[i];
+
+    const double z = deviations(level);
+    comparison c;
+    c.a = estimate_words(g, a.bits().words(), z);
+    c.b = estimate_words(g, b.bits().words(), z);
+    c.both = estimate_words(g, united->words(), z);
+
+    const double na = c.a.value, nb = c.b.value, nu = c.both.value;
+    if (std::isinf(nu)) {
+        c.intersection = {0, 0, std::min(c.a.high, c.b.high)};
+        c.jaccard = {0, 0, 1};
+        return c;
+    }
+    const double common = std::clamp(na + nb - nu, 0.0, std::min(na, nb));
+    // Covariances of the three estimates; then the variance of the combination weights · (A, B, A ∪ B).
+    const auto cov = [&](double s, double t, double w) {
+        return s > 0 && t > 0 ? estimate_covariance(g, s, t, w) : 0;
+    };
+    const double aa = cov(na, na, na), bb = cov(nb, nb, nb), uu = cov(nu, nu, nu);
+    const double ab = cov(na, nb, common), au = cov(na, nu, na), bu = cov(nb, nu, nb);
+    const auto deviation = [&](double of_union) {
+        const double v = aa + bb + of_union * of_union * uu + 2 * (ab - of_union * (au + bu));
+        return z * std::sqrt(std::max(v, 0.0));
+    };
+    c.intersection = around(na + nb - nu, deviation(1), 0, std::min(c.a.high, c.b.high));
+    const double j = nu > 0 ? common / nu : 0;  // dJ = (da + db − (1 + J) du) / u
+    c.jaccard = around(j, nu > 0 ? deviation(1 + j) / nu : 0, 0, 1);
+    return c;
+}
+
+double intersection_from_inner_product(double inner, double items_a, double items_b, double bits,
+                                       double hashes) {
+    const double log_miss = hashes * std::log1p(-1 / bits);
+    const double zeros_of_union =
+        inner / bits - 1 + std::exp(items_a * log_miss) + std::exp(items_b * log_miss);
+    return items_a + items_b - std::log(zeros_of_union) / log_miss;
+}
+
+double intersection_from_zeros(double zeros_a, double zeros_b, double zeros_of_and, double bits,
+                               double hashes) {
+    return std::log(bits * (zeros_a + zeros_b - zeros_of_and) / (zeros_a * zeros_b)) /
+           (-hashes * std::log1p(-1 / bits));
+}
+
+}  // namespace posy

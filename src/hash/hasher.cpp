@@ -1,0 +1,84 @@
+#include "posy/digest.hpp"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <algorithm>
+
+#include "families.hpp"
+
+namespace posy {
+namespace {
+
+digest xxh3(byte_view key, hash_seed seed) {
+    const XXH128_hash_t h = XXH3_128bits_withSeed(key.data(), key.size(), seed.low);
+    return {h.low64, h.high64};
+}
+
+// Calls use(family) with a function from key bytes to digest, so that a batch picks its family once.
+template <class Use>
+auto with_family(hash_family family, hash_seed seed, Use use) {
+    switch (family) {
+        case hash_family::siphash:
+            return use([=](byte_view key) { return hash::siphash(key, seed); });
+        case hash_family::md5:
+            return use([](byte_view key) { return hash::md5(key); });
+        case hash_family::multiply_shift:
+            return use([=](byte_view key) { return hash::multiply_shift(key, seed.low); });
+        case hash_family::xxh3:
+            break;
+    }
+    return use([=](byte_view key) { return xxh3(key, seed); });
+}
+
+constexpr std::array named{
+    std::pair{hash_family::xxh3, std::string_view("xxh3")},
+    std::pair{hash_family::siphash, std::string_view("siphash")},
+    std::pair{hash_family::md5, std::string_view("md5")},
+    std::pair{hash_family::multiply_shift, std::string_view("multiply-shift")},
+};
+
+}  // namespace
+
+std::string_view name_of(hash_family family) {
+    const auto* found = std::ranges::find(named, family, [](auto& entry) { return entry.first; });
+    return found == named.end() ? "unknown" : found->second;
+}
+
+std::optional<hash_family> hash_family_named(std::string_view name) {
+    const auto* found = std::ranges::find(named, name, [](auto& entry) { return entry.second; });
+    if (found == named.end() || std::ranges::count(hash_families(), found->first) == 0) return std::nullopt;
+    return found->first;
+}
+
+std::span<const hash_family> hash_families() {
+    static constexpr std::array families{
+        hash_family::xxh3,
+        hash_family::siphash,
+#ifdef POSY_MD5
+        hash_family::md5,
+#endif
+        hash_family::multiply_shift,
+    };
+    return families;
+}
+
+digest hasher::operator()(byte_view key) const {
+    return with_family(family_, seed_, [&](auto hash) { return hash(key); });
+}
+
+void hasher::operator()(std::span<const std::string_view> keys, std::span<digest> digests) const {
+    with_family(family_, seed_, [&](auto hash) {
+        std::ranges::transform(keys, digests.begin(),
+                               [&](std::string_view key) { return hash(as_byte_view(key)); });
+    });
+}
+
+void hasher::operator()(std::span<const std::uint64_t> keys, std::span<digest> digests) const {
+    with_family(family_, seed_, [&](auto hash) {
+        std::ranges::transform(keys, digests.begin(),
+                               [&](std::uint64_t key) { return hash(byte_view(key_bytes(key))); });
+    });
+}
+
+}  // namespace posy

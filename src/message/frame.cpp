@@ -1,0 +1,145 @@
+#include "frame.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "posy/bit_array.hpp"
+
+namespace posy::frame {
+namespace {
+
+constexpr std::array magic{std::byte{'P'}, std::byte{'O'}, std::byte{'S'}, std::byte{'Y'}};
+constexpr std::byte version{1};
+constexpr std::size_t raw_alignment = 64;
+
+void put_varint(std::vector<std::byte>& to, std::uint64_t value) {
+    for (; value >= 0x80; value >>= 7) to.push_back(static_cast<std::byte>(value | 0x80));
+    to.push_back(static_cast<std::byte>(value));
+}
+
+// Reads fields one after the other; the first that is wrong is remembered, with its offset, and those after
+// it read as zero.
+class field_reader {
+  public:
+    explicit field_reader(byte_view bytes, std::size_t at) : bytes_(bytes), at_(at) {}
+
+    std::uint8_t byte() {
+        start_ = at_;
+        if (at_ == bytes_.size()) return fail("the header ends early"), std::uint8_t{0};
+        return std::to_integer<std::uint8_t>(bytes_[at_++]);
+    }
+    std::uint64_t varint() {
+        const std::size_t start = at_;
+        std::uint64_t value = 0;
+        for (unsigned shift = 0; !wrong_; shift += 7) {
+            const std::uint64_t group = byte();
+            if (shift == 63 && group > 1) fail("a number above 2^64");
+            value |= (group & 0x7f) << shift;
+            if (group < 0x80) break;
+        }
+        start_ = start;
+        return wrong_ ? 0 : value;
+    }
+    // The error is about the field read last.
+    void fail(std::string message) {
+        if (!wrong_)
+            wrong_ = error{std::move(message) + "; the message is damaged or from another program", start_};
+    }
+    const std::optional<error>& wrong() const { return wrong_; }
+
+  private:
+    byte_view bytes_;
+    std::size_t at_;
+    std::size_t start_ = 0;
+    std::optional<error> wrong_;
+};
+
+}  // namespace
+
+std::uint64_t raw_size(const posy::geometry& g, unsigned counter_bits) {
+    return bit_array::word_count(g.bits * std::max(counter_bits, 1u)) * 8;
+}
+
+std::vector<std::byte> encode(const header& h) {
+    std::vector<std::byte> bytes(magic.begin(), magic.end());
+    bytes.push_back(version);
+    bytes.push_back(static_cast<std::byte>(h.kind));
+    bytes.push_back(static_cast<std::byte>(h.codec));
+    bytes.push_back({});  // the header's length, below
+    bytes.push_back(static_cast<std::byte>(h.geometry.layout));
+    bytes.push_back(static_cast<std::byte>(h.geometry.hash));
+    bytes.push_back(static_cast<std::byte>(h.geometry.hashes));
+    for (const std::uint64_t number :
+         {h.geometry.bits, h.geometry.seed.low, h.geometry.seed.high, h.items ? *h.items + 1 : 0,
+          std::uint64_t{h.counter_bits}, h.payload_size}) {
+        put_varint(bytes, number);
+    }
+    if (h.codec == codec::raw)
+        bytes.resize((bytes.size() + raw_alignment - 1) / raw_alignment * raw_alignment);
+    bytes[7] = static_cast<std::byte>(bytes.size());
+    return bytes;
+}
+
+result<std::size_t> header_size(byte_view prefix) {
+    const std::size_t there = std::min(prefix.size(), magic.size());
+    if (!std::equal(magic.begin(), magic.begin() + static_cast<std::ptrdiff_t>(there), prefix.begin())) {
+        return error{"not a Posy message (it does not start with \"POSY\")", 0};
+    }
+    if (prefix.size() < prefix_size) return error{"the message is cut off in its header", prefix.size()};
+    if (prefix[4] != version) {
+        return error{"message format version " + std::to_string(std::to_integer<int>(prefix[4])) +
+                         "; this Posy reads version 1: use a newer one",
+                     4};
+    }
+    const auto size = std::to_integer<std::size_t>(prefix[7]);
+    if (size < prefix_size + 3)
+        return error{"a header length of " + std::to_string(size) + " is too short", 7};
+    return size;
+}
+
+result<header> decode(byte_view bytes) {
+    field_reader in(bytes, 5);
+    header h;
+    h.kind = static_cast<frame::kind>(in.byte());
+    if (h.kind != kind::filter && h.kind != kind::counting) in.fail("an unknown kind of message");
+    h.codec = static_cast<frame::codec>(in.byte());
+    if (h.codec != codec::raw) in.fail("an unknown codec");
+    in.byte();
+    h.geometry.layout = static_cast<layout_id>(in.byte());
+    h.geometry.hash = static_cast<hash_family>(in.byte());
+    h.geometry.hashes = in.byte();
+    h.geometry.bits = in.varint();
+    if (h.geometry.bits > max_bits)
+        in.fail(std::to_string(h.geometry.bits) + " bits, above the limit of 2^40");
+    h.geometry.seed.low = in.varint();
+    h.geometry.seed.high = in.varint();
+    if (const std::uint64_t items = in.varint(); items > 0) h.items = items - 1;
+    const std::uint64_t counter_bits = in.varint();
+    if (h.kind == kind::counting ? counter_bits != 4 && counter_bits != 8 : counter_bits != 0) {
+        in.fail("counters of " + std::to_string(counter_bits) + " bits");
+    }
+    if (h.kind == kind::counting && !h.items)
+        in.fail("a counting filter that does not know its number of items");
+    h.counter_bits = static_cast<unsigned>(counter_bits);
+    if (!in.wrong()) {
+        if (auto valid = check(h.geometry); !valid) in.fail(valid.error().message);
+    }
+    h.payload_size = in.varint();
+    if (!in.wrong() && h.payload_size != raw_size(h.geometry, h.counter_bits)) {
+        in.fail("a payload of " + std::to_string(h.payload_size) + " bytes where the geometry needs " +
+                std::to_string(raw_size(h.geometry, h.counter_bits)));
+    }
+    if (in.wrong()) return *in.wrong();
+    // There is one way to write a header: shortest numbers, no more padding than the codec asks for, all
+    // zero.
+    const auto canonical = encode(h);
+    if (!std::ranges::equal(canonical, bytes)) {
+        const auto [ours, theirs] = std::ranges::mismatch(canonical, bytes);
+        return error{
+            "a header that is not in its shortest form; the message is damaged or from another program",
+            static_cast<std::uint64_t>(theirs - bytes.begin())};
+    }
+    return h;
+}
+
+}  // namespace posy::frame

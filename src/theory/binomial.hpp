@@ -1,0 +1,12 @@
+// Binomial coefficients and weights that keep their digits from ten trials to 10^18.
+#pragma once
+
+namespace posy::theory {
+
+// ln C(n, x); −∞ outside 0..n. n need not be whole.
+double log_binomial(double n, double x);
+
+// C(n,x) p^x (1−p)^(n−x).
+double binomial_weight(double x, double n, double p);
+
+}  // namespace posy::theory
