@@ -17,7 +17,7 @@ namespace posy::theory {
 double binary_entropy(double p);
 
 // log2 C(m, x): what an optimal coder pays for an array of m bits of which x are set. Stirling's series and
-// not a difference of lgammas, which would lose all its digits at m = 2^40: relative error below 1e-14.
+// not a difference of lgammas, which at m = 2^40 keep only two decimals: relative error below 1e-14.
 double log2_binomial(double m, double x);
 
 // ---- Fill (Broder & Mitzenmacher 2004, 2.1) ------------------------------------------------------------
@@ -33,8 +33,8 @@ double zero_probability_asymptotic(double n, double m, double k);
 double zero_count_variance(double n, double m, double k);
 
 // P(|Z − E Z| > εm): 2 exp(−ε²m²/2nk), Azuma with steps of 1 (Mitzenmacher 2002, theorem 1), and
-// 2 exp(−2ε²m²/nk), McDiarmid for independent hashes (Broder & Mitzenmacher 2004, 2.1). Both hold; the second
-// is its fourth power, and tighter. Above 1 they say nothing.
+// 2 exp(−2ε²m²/nk), McDiarmid for independent hashes (Broder & Mitzenmacher 2004, 2.1). Both hold; the
+// second has four times the exponent. Above 1 they say nothing.
 double azuma_bound(double epsilon, double n, double m, double k);
 double mcdiarmid_bound(double epsilon, double n, double m, double k);
 
@@ -79,7 +79,7 @@ inline constexpr double bloom_overhead = std::numbers::log2e;
 double bloom_bits(double n, double rate);
 
 // m = ⌈−n ln ε/(ln 2)²⌉ and k = max(1, round(m ln 2/n)), as Hadoop filters are sized (Miner & Shook 2012,
-// app. A). The Java helpers printed there use float, so m is off by tens of bits from 2^24 up; truncate, so
+// app. A). The Java helpers printed there use float, so m is off by tens of bits at 10^8 items; truncate, so
 // the rate asked for is missed by a hair; return int, so m silently stops at 2^31 − 1; and let k round to 0,
 // a filter that says yes to everything. These do not. At least 1 bit, at most 2^64 − 1.
 std::uint64_t hadoop_bits(double n, double rate);

@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::array magic{std::byte{'P'}, std::byte{'O'}, std::byte{'S'}, std::byte{'Y'}};
 constexpr std::byte version{1};
+constexpr std::size_t geometry_offset = prefix_size;
 constexpr std::size_t raw_alignment = 64;
 
 void put_varint(std::vector<std::byte>& to, std::uint64_t value) {
@@ -33,7 +34,7 @@ class field_reader {
         std::uint64_t value = 0;
         for (unsigned shift = 0; !wrong_; shift += 7) {
             const std::uint64_t group = byte();
-            if (shift == 63 && group > 1) fail("a number above 2^64");
+            if (shift == 63 && group > 1) start_ = start, fail("a number above 2^64");
             value |= (group & 0x7f) << shift;
             if (group < 0x80) break;
         }
@@ -122,7 +123,7 @@ result<header> decode(byte_view bytes) {
         in.fail("a counting filter that does not know its number of items");
     h.counter_bits = static_cast<unsigned>(counter_bits);
     if (!in.wrong()) {
-        if (auto valid = check(h.geometry); !valid) in.fail(valid.error().message);
+        if (auto valid = check(h.geometry); !valid) in.fail(valid.error().message, geometry_offset);
     }
     h.payload_size = in.varint();
     if (!in.wrong() && h.payload_size != raw_size(h.geometry, h.counter_bits)) {

@@ -12,14 +12,16 @@
 namespace posy::theory {
 namespace {
 
-// ln x! − ((x + 1/2) ln x − x + ln √2π), for x > 0. From 16 on, four terms of the series leave 1e-14 of the
-// value.
+// ln x! − ((x + 1/2) ln x − x + ln √2π), for x > 0. From 16 on, five terms of the series are good to 2e-16;
+// below, x is raised to there one by one.
 double stirling_error(double x) {
-    if (x < 16) {
-        return std::lgamma(x + 1) - ((x + 0.5) * std::log(x) - x + 0.5 * std::log(2 * std::numbers::pi));
+    double error = 0;
+    while (x < 16) {
+        error += (x + 0.5) * std::log1p(1 / x) - 1;
+        x += 1;
     }
-    const double square = x * x;
-    return (1 / 12.0 - (1 / 360.0 - (1 / 1260.0 - 1 / 1680.0 / square) / square) / square) / x;
+    const double r = 1 / (x * x);
+    return error + (1 / 12.0 - r * (1 / 360.0 - r * (1 / 1260.0 - r * (1 / 1680.0 - r / 1188)))) / x;
 }
 
 // ln √(n/2πxy) and the three corrections: what both functions share, y = n − x.
@@ -35,6 +37,10 @@ double deviance(double x, double excess) {
 }
 
 }  // namespace
+
+double log_gamma(double x) {
+    return (x - 0.5) * std::log(x) - x + 0.5 * std::log(2 * std::numbers::pi) + stirling_error(x);
+}
 
 double log_binomial(double n, double x) {
     if (x < 0 || x > n) return -std::numeric_limits<double>::infinity();

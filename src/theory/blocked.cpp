@@ -108,8 +108,7 @@ std::vector<double> tabulate_hits(unsigned k) {
 
 // Beyond the table a line is all but full, and the power of the mean fill will do for the mean of the power.
 double nearly_full(double n, double lines, unsigned k) {
-    const double set =
-        1 - avoid(1, k / words) * (1 - k % words / line_bits);  // P(a key sets a given bit of its line)
+    const double set = 1 - avoid(1, k / words) * (1 - k % words / line_bits);  // P(a key sets a given bit)
     return std::pow(-std::expm1(n * std::log1p(-set / lines)), k);
 }
 
@@ -132,7 +131,9 @@ double blocked_rate(double n, double m, unsigned k) {
     // weight of the sum up by k keys, not by sixty.
     const double reach = 12 * std::sqrt(mean) + 60;
     double rate = 0;
-    for (double x = std::max(1.0, std::floor(mean - reach)); x <= std::min(n, mean + reach); ++x) {
+    const auto low = static_cast<unsigned>(std::max(1.0, mean - reach));
+    const auto high = static_cast<unsigned>(std::min(n, mean + reach));
+    for (unsigned x = low; x <= high; ++x) {
         rate += binomial_weight(x, n, 1 / lines) * hit_probability(x, k);
     }
     return rate;

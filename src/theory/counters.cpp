@@ -55,7 +55,7 @@ double inverse_gamma(double y) {
     double low = 2, high = 180;  // Γ(180) is beyond a double
     for (int halving = 0; halving < 60; ++halving) {
         const double middle = (low + high) / 2;
-        (std::lgamma(middle) < std::log(y) ? low : high) = middle;
+        (log_gamma(middle) < std::log(y) ? low : high) = middle;
     }
     return high;
 }

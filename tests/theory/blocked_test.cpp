@@ -87,12 +87,13 @@ TEST(blocked, hits_agree_with_simulation) {
 }
 
 TEST(blocked, is_a_binomial_mixture) {
-    const double n = 200, lines = 4;
+    const unsigned n = 200;
+    const double lines = 4;
     for (const unsigned k : {1U, 5U, 8U, 11U, 16U}) {
         double rate = 0, weight = std::pow(1 - 1 / lines, n);
-        for (double x = 0; x <= n; ++x) {
+        for (unsigned x = 0; x <= n; ++x) {
             rate += weight * blocked_rate(x, 512, k);
-            weight *= (n - x) / (x + 1) / (lines - 1);
+            weight *= double{1} * (n - x) / (x + 1) / (lines - 1);
         }
         EXPECT_NEAR(blocked_rate(n, 512 * lines, k) / rate, 1, 1e-12);
     }
@@ -108,7 +109,7 @@ TEST(blocked, pays_for_its_uneven_lines) {
 TEST(blocked, grows_with_the_load_and_joins_its_limit_smoothly) {
     for (unsigned k = 1; k <= 16; ++k) {
         double before = 0;
-        for (double keys = 1; keys < 600; ++keys) {
+        for (unsigned keys = 1; keys < 600; ++keys) {
             const double now = blocked_rate(keys, 512, k);
             EXPECT_GE(now, before);
             before = now;

@@ -27,7 +27,8 @@ TEST(compressed, sparse_arrays_keep_their_digits) {
 TEST(compressed, half_full_is_the_worst_choice) {
     EXPECT_NEAR(beta(0.5), optimal_rate(1), 1e-15);
     EXPECT_NEAR(gamma(0.5), -1 / std::numbers::ln2, 1e-15);
-    for (double p = 0.01; p < 0.5; p += 0.01) {
+    for (int percent = 1; percent < 50; ++percent) {
+        const double p = percent / 100.0;
         EXPECT_LT(beta(p), beta(p + 0.01));
         EXPECT_NEAR(beta(p), beta(1 - p), 1e-14);
         EXPECT_GT(beta(p), 0.5);
@@ -50,8 +51,8 @@ TEST(compressed, beta_is_the_rate_a_bit) {
 
 TEST(compressed, array_fills_its_message) {
     for (const double z : {1.0, 4.0, 8.0, 16.0}) {
-        for (double k = 0.1; k < 30; k += 0.1) {
-            const double m = compressed_array_for(z, k);
+        for (int tenths = 1; tenths < 300; ++tenths) {
+            const double k = tenths / 10.0, m = compressed_array_for(z, k);
             EXPECT_NEAR(compressed_bits(1, m, k), z, 1e-10 * z) << z << ' ' << k;
             EXPECT_GE(m, z * (1 - 1e-12));
         }
@@ -69,7 +70,8 @@ TEST(compressed, figures_peak_where_the_standard_filter_dips) {
         EXPECT_NEAR(compressed_array_for(z, best), z,
                     1e-6);  // flat there: m grows with the square of the step
         EXPECT_NEAR(rate(best) / optimal_rate(z), 1, 1e-7);
-        for (double k = 0.25; k < 2 * best; k += 0.25) {
+        for (int quarters = 1; quarters < 8 * best; ++quarters) {
+            const double k = quarters / 4.0;
             EXPECT_LE(rate(k), rate(best) * (1 + 1e-12));
             EXPECT_GE(false_positive_rate_asymptotic(1, z, k), optimal_rate(z) * (1 - 1e-12));
             EXPECT_GT(rate(k), compressed_limit(z));
@@ -93,7 +95,9 @@ TEST(delta, beta_approaches_its_limits) {
         EXPECT_NEAR(std::log2(delta_beta(1 - 1e-15, c)) * 2 * c, -1, 0.2);
         EXPECT_NEAR(delta_beta(1e-300, c), delta_beta(0, c), 0.01);
         // The paper only conjectures that sparse is best for c < 1/2; on this grid it is.
-        for (double p = 0.01; p < 1; p += 0.01) EXPECT_GT(delta_beta(p, c), delta_limit(1, c));
+        for (int percent = 1; percent < 100; ++percent) {
+            EXPECT_GT(delta_beta(percent / 100.0, c), delta_limit(1, c));
+        }
         const double p = std::exp(-2 / 32.0), z = delta_bits(1, 32, 2, c);
         EXPECT_NEAR(std::pow(delta_beta(p, c), z) / false_positive_rate_asymptotic(1, 32, 2), 1, 1e-12);
     }

@@ -1,0 +1,132 @@
+#include "posy/estimate.hpp"
+
+#include <cmath>
+#include <map>
+#include <random>
+
+#include "posy/algebra.hpp"
+#include "support.hpp"
+
+namespace posy {
+namespace {
+
+bloom_filter filter_of(geometry g, std::uint64_t seed, std::uint64_t from, std::uint64_t to) {
+    g.seed.low = seed;
+    auto filter = *bloom_filter::make(g);
+    std::vector<digest> digests;
+    for (std::uint64_t key = from; key < to; ++key) digests.push_back(filter.hash()(key));
+    filter.insert(digests);
+    return filter;
+}
+
+// "Right at its stated level" is a claim about many runs. Of 600 runs a 95 % interval must cover the truth in
+// 570, give or take 4.2 deviations (± 22.4): one false alarm in 40,000 a row. It must not cover more, either:
+// an interval that is too wide is as wrong as one that is too narrow.
+constexpr int runs = 600;
+void expect_covered(int covered, const std::string& what) {
+    EXPECT_NEAR(covered, 0.95 * runs, 4.2 * std::sqrt(runs * 0.95 * 0.05)) << what;
+}
+bool covers(const estimate& e, double truth) { return e.low <= truth && truth <= e.high; }
+
+class every_layout : public testing::TestWithParam<layout_id> {};
+INSTANTIATE_TEST_SUITE_P(estimate, every_layout, testing::ValuesIn(layout_ids().begin(), layout_ids().end()),
+                         [](const auto& row) { return std::string(name_of(row.param)); });
+
+TEST_P(every_layout, the_interval_for_the_number_of_items_is_right) {
+    for (const auto& [bits_per_item, hashes] : {std::pair{10.0, 7u}, {4.0, 3u}, {20.0, 11u}, {2.0, 1u}}) {
+        constexpr std::uint64_t n = 3000;
+        const geometry g{round_up_bits(static_cast<std::uint64_t>(n * bits_per_item), hashes, GetParam()),
+                         hashes, GetParam()};
+        int covered = 0;
+        double sum = 0, width = 0;
+        for (int run = 0; run < runs; ++run) {
+            const estimate e = estimate_items(filter_of(g, static_cast<std::uint64_t>(run) + 1, 0, n));
+            covered += covers(e, n);
+            sum += e.value;
+            width += (e.high - e.low) / 2 / 1.96;
+        }
+        expect_covered(covered, describe(g));
+        // And no bias: the mean of the runs within 4.5 of its deviations.
+        EXPECT_NEAR(sum / runs, n, 4.5 * width / runs / std::sqrt(runs)) << describe(g);
+    }
+}
+
+TEST_P(every_layout, the_intervals_of_a_comparison_are_right) {
+    constexpr std::uint64_t n = 3000;
+    const geometry g{round_up_bits(n * 10, 6, GetParam()), 6, GetParam()};
+    for (const std::uint64_t common : {std::uint64_t{0}, n / 20, n / 2, n}) {
+        std::map<std::string, int> covered;
+        for (int run = 0; run < runs; ++run) {
+            const auto seed = static_cast<std::uint64_t>(run) + 1;
+            const auto c = *compare(filter_of(g, seed, 0, n), filter_of(g, seed, n - common, 2 * n - common));
+            const auto both = static_cast<double>(2 * n - common);
+            covered["|A|"] += covers(c.a, n);
+            covered["|B|"] += covers(c.b, n);
+            covered["union"] += covers(c.both, both);
+            covered["intersection"] += covers(c.intersection, static_cast<double>(common));
+            covered["Jaccard"] += covers(c.jaccard, static_cast<double>(common) / both);
+        }
+        for (const auto& [what, count] : covered) {
+            const bool at_the_edge = common == 0 || common == n;  // clamped: one side cannot miss
+            if (at_the_edge && (what == "intersection" || what == "Jaccard")) {
+                EXPECT_GE(count, 0.95 * runs - 23) << describe(g) << " " << what << " common " << common;
+            } else {
+                expect_covered(count, describe(g) + " " + what + " common " + std::to_string(common));
+            }
+        }
+    }
+}
+
+TEST_P(every_layout, empty_full_and_tiny_filters) {
+    const geometry g{round_up_bits(2048, 4, GetParam()), 4, GetParam()};
+    auto filter = *bloom_filter::make(g);
+    const estimate none = estimate_items(filter);
+    EXPECT_EQ(none.value, 0);
+    EXPECT_EQ(none.high, 0);
+    filter.insert(filter.hash()("one"));
+    const estimate one = estimate_items(filter);
+    EXPECT_NEAR(one.value, 1, 0.1);
+    EXPECT_TRUE(covers(one, 1));
+    for (int key = 0; key < 200'000; ++key) filter.insert(filter.hash()(key));
+    const estimate full = estimate_items(filter);
+    EXPECT_TRUE(std::isinf(full.value));
+    EXPECT_TRUE(std::isinf(full.high));
+    EXPECT_GT(full.low, 1000);
+    EXPECT_LT(full.low, 200'000);
+    const auto c = compare(filter, filter);
+    ASSERT_TRUE(c);
+    EXPECT_TRUE(std::isinf(c->both.value));
+}
+
+TEST_P(every_layout, a_higher_level_gives_a_wider_interval) {
+    const geometry g{round_up_bits(20'000, 4, GetParam()), 4, GetParam()};
+    const auto filter = filter_of(g, 1, 0, 3000);
+    const estimate narrow = estimate_items(filter, 0.5), wide = estimate_items(filter, 0.999);
+    EXPECT_LT(wide.low, narrow.low);
+    EXPECT_GT(wide.high, narrow.high);
+    EXPECT_EQ(wide.value, narrow.value);
+}
+
+// Two filters of one geometry, and both printed formulas of the survey (2.4) against the truth; the second is
+// algebraically our own from the zeros of the union.
+TEST(estimate, the_surveys_formulas) {
+    const geometry g{200'000, 5, layout_id::spread};
+    const auto a = filter_of(g, 1, 0, 20'000), b = filter_of(g, 1, 15'000, 40'000);
+    auto both = *a.clone();
+    ASSERT_TRUE(intersect(both, b));
+    const auto m = static_cast<double>(g.bits), inner = static_cast<double>(both.ones());
+    const double zeros_a = m - static_cast<double>(a.ones()), zeros_b = m - static_cast<double>(b.ones());
+    const estimate ours = compare(a, b)->intersection;
+    EXPECT_NEAR(intersection_from_zeros(zeros_a, zeros_b, m - inner, m, 5), ours.value, 1e-6 * ours.value);
+    EXPECT_TRUE(covers(ours, 5000));
+    EXPECT_NEAR(intersection_from_inner_product(inner, 20'000, 25'000, m, 5), 5000, 500);
+}
+
+TEST(estimate, geometries_that_differ_cannot_be_compared) {
+    const auto c = compare(*bloom_filter::make({1024, 5}), *bloom_filter::make({1024, 4}));
+    ASSERT_FALSE(c);
+    EXPECT_NE(c.error().message.find("hashes 5 and 4"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace posy

@@ -1,0 +1,81 @@
+// The plan is the truth: the rate that theory expects is the rate that the filters have.
+//
+// Each row builds `filters` filters with different seeds and asks each the same number of keys it never saw.
+// The expectation is over filters and keys, so the tolerance is taken from the spread between the filters:
+// 4.5 standard errors, a false alarm in 10^5 a row. The rows reach small m, many hashes and every fill, where
+// plain double hashing is several percent too high.
+#include <cmath>
+#include <cstdlib>
+
+#include "posy/bloom_filter.hpp"
+#include "support.hpp"
+
+namespace posy {
+namespace {
+
+void expect_rate(const geometry& shape, std::uint64_t items, int filters, std::uint64_t queries) {
+    double sum = 0, squares = 0;
+    for (int f = 0; f < filters; ++f) {
+        geometry g = shape;
+        g.seed.low = static_cast<std::uint64_t>(f) + 1;
+        auto filter = *bloom_filter::make(g);
+        const hasher hash = filter.hash();
+        for (std::uint64_t key = 0; key < items; ++key) filter.insert(hash(key));
+        double yes = 0;
+        for (std::uint64_t key = 0; key < queries; ++key) yes += filter.may_contain(hash(~key));
+        const double rate = yes / static_cast<double>(queries);
+        sum += rate;
+        squares += rate * rate;
+    }
+    const double mean = sum / filters;
+    const double error = std::sqrt((squares / filters - mean * mean) / (filters - 1));
+    const double expected = layouts::with_layout(shape, [&]<class Layout>(const Layout&) {
+        return Layout::expected_rate(static_cast<double>(items), static_cast<double>(shape.bits),
+                                     shape.hashes);
+    });
+    EXPECT_NEAR(mean, expected, 4.5 * error) << describe(shape) << " n=" << items;
+}
+
+// The array in which `items` keys give about the asked rate.
+geometry shape_for(layout_id layout, std::uint64_t items, unsigned hashes, double rate) {
+    const double fill = std::pow(rate, 1.0 / hashes);
+    const double bits = -static_cast<double>(hashes) * static_cast<double>(items) / std::log1p(-fill);
+    return {round_up_bits(static_cast<std::uint64_t>(bits), hashes, layout), hashes, layout};
+}
+
+class measured_rate : public testing::TestWithParam<layout_id> {};
+INSTANTIATE_TEST_SUITE_P(rate, measured_rate, testing::ValuesIn(layout_ids().begin(), layout_ids().end()),
+                         [](const auto& row) { return std::string(name_of(row.param)); });
+
+TEST_P(measured_rate, is_the_expected_one_for_every_number_of_hashes) {
+    for (unsigned hashes = 1; hashes <= 24; ++hashes) {
+        for (const double rate : {0.3, 0.02}) {
+            const geometry g = shape_for(GetParam(), 1000, hashes, rate);
+            if (check(g)) expect_rate(g, 1000, 300, 2000);
+        }
+    }
+}
+
+TEST_P(measured_rate, is_the_expected_one_for_larger_sets) {
+    for (const std::uint64_t items : {10'000u, 100'000u, 1'000'000u}) {
+        const geometry g = shape_for(GetParam(), items, 7, 0.01);
+        expect_rate(g, items, items > 100'000 ? 4 : 10, 200'000);
+    }
+}
+
+// The long form: `POSY_LONG_TESTS=1 ctest -R rate`, about half an hour.
+TEST_P(measured_rate, long_form) {
+    if (!std::getenv("POSY_LONG_TESTS")) GTEST_SKIP() << "set POSY_LONG_TESTS=1 to run it";
+    for (const std::uint64_t items : {1000u, 10'000u, 100'000u, 1'000'000u, 10'000'000u}) {
+        for (unsigned hashes = 1; hashes <= 24; ++hashes) {
+            for (const double rate : {0.1, 0.01, 0.001}) {
+                const geometry g = shape_for(GetParam(), items, hashes, rate);
+                if (check(g))
+                    expect_rate(g, items, items > 100'000 ? 6 : 400, items > 100'000 ? 2'000'000 : 50'000);
+            }
+        }
+    }
+}
+
+}  // namespace
+}  // namespace posy

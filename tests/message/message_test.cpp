@@ -1,0 +1,253 @@
+#include "posy/message.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <random>
+#include <thread>
+
+#include "base/file.hpp"
+#include "support.hpp"
+
+namespace posy {
+namespace {
+
+bloom_filter sample(const geometry& g, int keys = 100) {
+    auto filter = *bloom_filter::make(g);
+    for (int key = 0; key < keys; ++key) filter.insert(filter.hash()(key));
+    return filter;
+}
+
+counting_filter counting_sample(const geometry& g, unsigned width) {
+    auto filter = *counting_filter::make(g, width);
+    for (int key = 0; key < 100; ++key) filter.insert(filter.hash()(key));
+    return filter;
+}
+
+std::vector<std::byte> file_bytes(const std::filesystem::path& path) {
+    std::ifstream in(path, std::ios::binary);
+    const std::string text{std::istreambuf_iterator<char>(in), {}};
+    const auto bytes = as_byte_view(text);
+    return {bytes.begin(), bytes.end()};
+}
+
+void write_file(const std::filesystem::path& path, byte_view bytes) {
+    std::ofstream(path, std::ios::binary)
+        .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+}
+
+std::vector<std::byte> bytes_of(std::string_view hex) {
+    std::vector<std::byte> bytes;
+    for (std::size_t i = 0; i + 1 < hex.size(); i += 2) {
+        bytes.push_back(static_cast<std::byte>(std::stoi(std::string(hex.substr(i, 2)), nullptr, 16)));
+    }
+    return bytes;
+}
+
+class every_message : public testing::TestWithParam<geometry> {};
+INSTANTIATE_TEST_SUITE_P(message, every_message, testing::ValuesIn(all_shapes()),
+                         [](const auto& row) { return std::to_string(row.index); });
+
+TEST_P(every_message, comes_back_as_it_went) {
+    SCOPED_TRACE(describe(GetParam()));
+    const auto filter = sample(GetParam());
+    const auto bytes = to_bytes(filter);
+    const auto back = from_bytes(bytes);
+    ASSERT_TRUE(back) << back.error().text();
+    EXPECT_EQ(back->size, bytes.size());
+    EXPECT_EQ(std::get<bloom_filter>(back->filter), filter);
+    EXPECT_EQ(std::get<bloom_filter>(back->filter).items(), filter.items());
+    for (const unsigned width : {4u, 8u}) {
+        const auto counting = counting_sample(GetParam(), width);
+        const auto again = from_bytes(to_bytes(counting));
+        ASSERT_TRUE(again) << again.error().text();
+        const auto& read = std::get<counting_filter>(again->filter);
+        EXPECT_EQ(read.counters(), counting.counters());
+        EXPECT_EQ(read.projection(), counting.projection());
+        EXPECT_EQ(read.items(), counting.items());
+        EXPECT_EQ(read.saturated(), counting.saturated());
+    }
+}
+
+TEST(message, seeds_and_unknown_counts_travel) {
+    auto filter = sample({1024, 3, layout_id::blocked, hash_family::siphash, {~std::uint64_t{0}, 17}});
+    filter.set_items(std::nullopt);
+    const auto back = *from_bytes(to_bytes(filter));
+    EXPECT_EQ(std::get<bloom_filter>(back.filter), filter);
+    EXPECT_EQ(std::get<bloom_filter>(back.filter).items(), std::nullopt);
+}
+
+// The files in testdata/messages were written once and must be read, and written, forever.
+TEST(message, golden_bytes) {
+    const std::filesystem::path golden = std::filesystem::path(POSY_TESTDATA) / "messages";
+    const struct {
+        const char* name;
+        std::vector<std::byte> bytes;
+    } all[] = {
+        {"spread.posy", to_bytes(sample({1000, 7, layout_id::spread}))},
+        {"sliced.posy", to_bytes(sample({1001, 7, layout_id::sliced, hash_family::siphash, {1, 2}}))},
+        {"blocked.posy",
+         to_bytes(sample({1024, 11, layout_id::blocked, hash_family::multiply_shift, {300}}))},
+        {"counting4.posy", to_bytes(counting_sample({1000, 7, layout_id::spread}, 4))},
+        {"counting8.posy", to_bytes(counting_sample({1024, 3, layout_id::blocked}, 8))},
+    };
+    for (const auto& [name, bytes] : all) {
+        if (std::getenv("POSY_WRITE_GOLDEN")) write_file(golden / name, bytes);
+        EXPECT_EQ(file_bytes(golden / name), bytes) << name;
+        const auto read = load(golden / name);
+        ASSERT_TRUE(read) << name << ": " << read.error().text();
+        EXPECT_EQ(to_bytes(*read), bytes) << name;
+    }
+}
+
+TEST(message, every_prefix_is_refused) {
+    for (const auto& bytes : {to_bytes(sample({600, 3, layout_id::spread})),
+                              to_bytes(counting_sample({600, 3, layout_id::spread}, 4))}) {
+        for (std::size_t size = 0; size < bytes.size(); ++size) {
+            const auto read = from_bytes(byte_view(bytes).first(size));
+            ASSERT_FALSE(read) << size;
+            ASSERT_TRUE(read.error().offset.has_value()) << size;
+            ASSERT_LE(*read.error().offset, size);
+        }
+    }
+}
+
+TEST(message, every_flipped_bit_is_noticed) {
+    for (auto bytes :
+         {to_bytes(sample({600, 3, layout_id::spread})), to_bytes(counting_sample({512, 3}, 8))}) {
+        for (std::size_t bit = 0; bit < 8 * bytes.size(); ++bit) {
+            const auto mask = static_cast<std::byte>(1 << bit % 8);
+            bytes[bit / 8] ^= mask;
+            ASSERT_FALSE(from_bytes(bytes)) << "bit " << bit;
+            bytes[bit / 8] ^= mask;
+        }
+        ASSERT_TRUE(from_bytes(bytes));
+    }
+}
+
+// Headers made by hand, wrong in one way each.
+TEST(message, corrupt_headers_say_what_and_where) {
+    const struct {
+        const char* hex;
+        std::uint64_t offset;
+        const char* message;
+    } rows[] = {
+        {"", 0, "cut off in its header"},
+        {"504f", 2, "cut off in its header"},
+        {"7f454c46", 0, "not a Posy message"},
+        {"504f535902010040", 4, "version 2"},
+        {"504f535901010003", 7, "header length of 3"},
+        {"504f535901010020", 8, "cut off"},
+        {"504f535901630010000000000000000000", 5, "unknown kind"},
+        {"504f535901010910000000000000000000", 6, "unknown codec"},
+        {"504f53590101000b010107", 11, "the header ends early"},
+        // 2^60 bits
+        {"504f5359010100200101078080808080808080100000000000000000000000000000000000000000", 11,
+         "above the limit of 2^40"},
+        {"504f535901010020010107ffffffffffffffffffff00000000000000000000000000000000000000", 11,
+         "above 2^64"},
+        {"504f535901010020630107e8070000000000000000000000000000000000000000000000000000", 8,
+         "unknown layout 99"},
+        {"504f535901010020010100e8070000000000000000000000000000000000000000000000000000", 8, "0 hashes"},
+        {"504f535901020020010107e8070000010500000000000000000000000000000000000000000000", 16,
+         "counters of 5 bits"},
+        {"504f535901010020010107e8070000000001000000000000000000000000000000000000000000", 17,
+         "payload of 1 bytes where the geometry needs 128"},
+    };
+    for (const auto& [hex, offset, message] : rows) {
+        const auto read = from_bytes(bytes_of(hex));
+        ASSERT_FALSE(read) << hex;
+        EXPECT_NE(read.error().message.find(message), std::string::npos)
+            << hex << ": " << read.error().text();
+        EXPECT_EQ(read.error().offset, offset) << hex << ": " << read.error().text();
+    }
+}
+
+TEST(message, a_header_has_one_form) {
+    auto bytes = to_bytes(sample({600, 3, layout_id::spread}));
+    bytes[40] = std::byte{1};
+    const auto read = from_bytes(bytes);
+    ASSERT_FALSE(read);
+    EXPECT_EQ(read.error().offset, 40u);
+    EXPECT_NE(read.error().message.find("shortest form"), std::string::npos);
+}
+
+TEST(message, random_damage_never_crashes) {
+    std::mt19937_64 random(11);
+    const auto good = to_bytes(counting_sample({600, 3, layout_id::spread}, 4));
+    for (int round = 0; round < 20'000; ++round) {
+        auto bytes = good;
+        for (std::uint64_t i = 0; i <= random() % 6; ++i)
+            bytes[random() % 80] = static_cast<std::byte>(random());
+        bytes.resize(random() % (bytes.size() + 1));
+        (void)from_bytes(bytes);
+    }
+}
+
+TEST(message, files_are_mapped_and_saved_whole) {
+    const scratch_directory scratch;
+    const auto filter = sample({1 << 20, 5}, 1000);
+    ASSERT_TRUE(save(scratch / "f.posy", filter));
+    EXPECT_EQ(scratch.files(), 1u);
+    auto read = load(scratch / "f.posy");
+    ASSERT_TRUE(read) << read.error().text();
+    EXPECT_EQ(std::get<bloom_filter>(*read), filter);
+    // A mapped filter can be changed without changing the file.
+    std::get<bloom_filter>(*read).insert(filter.hash()("new"));
+    EXPECT_EQ(std::get<bloom_filter>(*load(scratch / "f.posy")), filter);
+    EXPECT_EQ(load(scratch / "none").error().message, "cannot open: No such file or directory");
+}
+
+TEST(message, messages_concatenate_in_files_and_pipes) {
+    const scratch_directory scratch;
+    std::vector<std::byte> stream;
+    for (const int keys : {1, 20, 300}) {
+        const auto bytes = to_bytes(sample({6000, 3, layout_id::spread}, keys));
+        stream.insert(stream.end(), bytes.begin(), bytes.end());
+    }
+    const auto check_stream = [&](int file) {
+        message_reader reader(file);
+        for (const int keys : {1, 20, 300}) {
+            auto next = reader.next();
+            ASSERT_TRUE(next) << next.error().text();
+            ASSERT_TRUE(next->has_value());
+            EXPECT_EQ(std::get<bloom_filter>(**next), sample({6000, 3, layout_id::spread}, keys));
+        }
+        const auto end = reader.next();
+        ASSERT_TRUE(end);
+        EXPECT_FALSE(end->has_value());
+    };
+    write_file(scratch / "three", stream);
+    check_stream(base::open_for_reading(scratch / "three")->get());
+
+    int ends[2];
+    ASSERT_EQ(pipe(ends), 0);
+    base::descriptor in(ends[0]), out(ends[1]);
+    std::jthread writer([&] {
+        ASSERT_TRUE(base::write_fully(out.get(), stream));
+        out = base::descriptor();
+    });
+    check_stream(in.get());
+}
+
+TEST(message, errors_in_a_stream_count_from_its_start) {
+    const scratch_directory scratch;
+    const auto one = to_bytes(sample({600, 3, layout_id::spread}));
+    auto stream = one;
+    stream.insert(stream.end(), one.begin(), one.end() - 3);
+    write_file(scratch / "cut", stream);
+    const auto file = *base::open_for_reading(scratch / "cut");
+    message_reader reader(file.get());
+    ASSERT_TRUE(reader.next());
+    const auto cut = reader.next();
+    ASSERT_FALSE(cut);
+    EXPECT_EQ(cut.error().offset, stream.size());
+    write_file(scratch / "empty", {});
+    EXPECT_EQ(load(scratch / "empty").error().message, "it is empty; a Posy message was expected");
+}
+
+}  // namespace
+}  // namespace posy

@@ -1,0 +1,51 @@
+// What the tests share: a list of geometries to run every property over, and a directory that goes away.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "posy/geometry.hpp"
+
+namespace posy {
+
+// Every layout at small, odd, and large sizes, with few and many hashes.
+inline std::vector<geometry> all_shapes() {
+    std::vector<geometry> shapes;
+    for (const layout_id layout : layout_ids()) {
+        for (const unsigned hashes : {1u, 2u, 3u, 7u, 8u, 9u, 12u, 16u, 24u, 32u}) {
+            for (const std::uint64_t bits : {1u, 7u, 64u, 513u, 5000u, 100'003u}) {
+                const geometry g{round_up_bits(bits, hashes, layout), hashes, layout};
+                if (check(g)) shapes.push_back(g);
+            }
+        }
+    }
+    return shapes;
+}
+
+inline std::string describe(const geometry& g) {
+    return std::string(name_of(g.layout)) + " m=" + std::to_string(g.bits) +
+           " k=" + std::to_string(g.hashes) + " " + std::string(name_of(g.hash)) +
+           " seed=" + std::to_string(g.seed.low);
+}
+
+class scratch_directory {
+  public:
+    scratch_directory() {
+        std::string name = (std::filesystem::temp_directory_path() / "posy-test-XXXXXX").string();
+        path_ = mkdtemp(name.data());
+    }
+    ~scratch_directory() { std::filesystem::remove_all(path_); }
+    std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
+    std::size_t files() const {
+        return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(path_), {}));
+    }
+
+  private:
+    std::filesystem::path path_;
+};
+
+}  // namespace posy
