@@ -41,10 +41,10 @@ class field_reader {
         start_ = start;
         return wrong_ ? 0 : value;
     }
-    // The error is about the field read last.
-    void fail(std::string message) {
-        if (!wrong_)
-            wrong_ = error{std::move(message) + "; the message is damaged or from another program", start_};
+    // The error is about the field read last, or the one at `offset`.
+    void fail(std::string message, std::optional<std::size_t> offset = {}) {
+        if (wrong_) return;
+        wrong_ = error{std::move(message) + "; the message is damaged or from another program", offset.value_or(start_)};
     }
     const std::optional<error>& wrong() const { return wrong_; }
 
