@@ -68,7 +68,8 @@ struct advice {
     std::vector<named_plan> alternatives;  // what else could be done for the same items
 };
 
-// The best plan for the wishes, or which of them cannot be fulfilled.
+// The best plan for the wishes, or which of them cannot be fulfilled; alone, and beside what else there is.
+result<plan> choose(const wishes&);
 result<advice> advise(const wishes&);
 
 }  // namespace posy

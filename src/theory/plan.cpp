@@ -15,7 +15,8 @@ constexpr double default_rate = 0.01;
 constexpr double array_to_message = 16;
 
 unsigned most_hashes(layout_id layout) {
-    return layouts::with_layout({512, 1, layout}, []<class Layout>(const Layout&) { return Layout::max_hashes; });
+    return layouts::with_layout({512, 1, layout},
+                                []<class Layout>(const Layout&) { return Layout::max_hashes; });
 }
 
 double expected_rate(std::uint64_t items, const geometry& g) {
@@ -38,8 +39,8 @@ std::string percent(double share) {
     return text;
 }
 
-// The largest size up to `most` granules that `fits`, which holds for small sizes and fails for large ones, or
-// the smallest where it is the other way round.
+// The largest size up to `most` granules that `fits`, which holds for small sizes and fails for large ones,
+// or the smallest where it is the other way round.
 template <class Fits>
 std::uint64_t last_that(std::uint64_t most, Fits fits) {
     std::uint64_t good = 0, bad = most + 1;
@@ -72,12 +73,15 @@ struct search {
 
     std::uint64_t limit() const {  // bits of the largest array allowed
         std::uint64_t bits = max_bits;
-        if (want.max_memory) bits = std::min(bits, *want.max_memory > max_bits / 8 ? max_bits : *want.max_memory * 8);
+        if (want.max_memory)
+            bits = std::min(bits, *want.max_memory > max_bits / 8 ? max_bits : *want.max_memory * 8);
         if (!want.max_memory && aim == goal::message && !want.bits_per_item) {
             const double message = want.message_bits_per_item.value_or(
                 theory::lower_bound_bits(1, want.rate.value_or(default_rate)) * 1.44);
-            bits = std::min(bits, static_cast<std::uint64_t>(
-                                      std::min(9e17, array_to_message * message * static_cast<double>(want.items)) + 512));
+            bits = std::min(
+                bits,
+                static_cast<std::uint64_t>(
+                    std::min(9e17, array_to_message * message * static_cast<double>(want.items)) + 512));
         }
         return bits;
     }
@@ -88,12 +92,14 @@ struct search {
         const std::uint64_t granule = granule_of(hashes, layout);
         if (want.bits_per_item) {
             const double bits = std::round(*want.bits_per_item * static_cast<double>(want.items));
-            return round_up_bits(static_cast<std::uint64_t>(std::clamp(bits, 1.0, 2.0 * max_bits)), hashes, layout);
+            return round_up_bits(static_cast<std::uint64_t>(std::clamp(bits, 1.0, 2.0 * max_bits)), hashes,
+                                 layout);
         }
         if (want.rate && !(want.message_bits_per_item && aim == goal::rate)) {
             return smallest_bits(want.items, *want.rate, hashes, layout);
         }
-        if (want.message_bits_per_item) return largest_for_message(want.items, message_limit(), hashes, layout, limit());
+        if (want.message_bits_per_item)
+            return largest_for_message(want.items, message_limit(), hashes, layout, limit());
         if (want.max_memory) return limit() / granule * granule;
         return smallest_bits(want.items, default_rate, hashes, layout);
     }
@@ -101,8 +107,8 @@ struct search {
     // Which wish this plan breaks, or nothing.
     std::optional<std::string> broken(const plan& p) const {
         if (p.bits > limit()) {
-            return "it needs " + std::to_string(p.memory_bytes()) + " bytes of memory, and the largest allowed is " +
-                   std::to_string(limit() / 8);
+            return "it needs " + std::to_string(p.memory_bytes()) +
+                   " bytes of memory, and the largest allowed is " + std::to_string(limit() / 8);
         }
         if (want.rate && p.false_positive_rate > *want.rate) {
             return "a false-positive rate of " + percent(*want.rate) + " cannot be had: the best is " +
@@ -110,17 +116,20 @@ struct search {
                    percent(p.bits_per_item()) + " bits per item";
         }
         if (want.message_bits_per_item && p.message_bits > message_limit() * (1 + 1e-12)) {
-            return "a message of " + percent(*want.message_bits_per_item) + " bits per item is too small: it takes " +
-                   percent(p.message_bits_per_item());
+            return "a message of " + percent(*want.message_bits_per_item) +
+                   " bits per item is too small: it takes " + percent(p.message_bits_per_item());
         }
         return std::nullopt;
     }
 
     double cost(const plan& p) const {
         switch (aim) {
-            case goal::memory: return static_cast<double>(p.bits);
-            case goal::message: return want.message_bits_per_item ? p.false_positive_rate : p.message_bits;
-            case goal::rate: break;
+            case goal::memory:
+                return static_cast<double>(p.bits);
+            case goal::message:
+                return want.message_bits_per_item ? p.false_positive_rate : p.message_bits;
+            case goal::rate:
+                break;
         }
         return p.false_positive_rate;
     }
@@ -139,7 +148,8 @@ struct search {
                 continue;
             }
             if (const auto reason = broken(*p)) {
-                if (!nearest || p->false_positive_rate < nearest->false_positive_rate) nearest = *p, why = *reason;
+                if (!nearest || p->false_positive_rate < nearest->false_positive_rate)
+                    nearest = *p, why = *reason;
             } else if (!good || cost(*p) < cost(*good) * (1 - 1e-9)) {
                 good = *p;
             }
@@ -150,19 +160,23 @@ struct search {
 };
 
 result<void> check(const wishes& want) {
-    const auto positive = [](const std::optional<double>& value) { return !value || (*value > 0 && *value < 1e15); };
+    const auto positive = [](const std::optional<double>& value) {
+        return !value || (*value > 0 && *value < 1e15);
+    };
     if (want.items == 0) return error{"items must be at least 1"};
     if (want.items > max_bits) return error{"items must be at most 2^40"};
-    if (want.rate && !(*want.rate > 0 && *want.rate < 1)) return error{"the false-positive rate must lie between 0 and 1"};
+    if (want.rate && !(*want.rate > 0 && *want.rate < 1))
+        return error{"the false-positive rate must lie between 0 and 1"};
     if (!positive(want.bits_per_item)) return error{"bits per item must be a positive number"};
-    if (!positive(want.message_bits_per_item)) return error{"message bits per item must be a positive number"};
+    if (!positive(want.message_bits_per_item))
+        return error{"message bits per item must be a positive number"};
     if (want.delta_fraction && !(*want.delta_fraction > 0 && *want.delta_fraction <= 1)) {
         return error{"the delta fraction must lie between 0 and 1"};
     }
     if (want.max_memory == 0u) return error{"the largest memory must be at least 1 byte"};
     if (want.hashes && want.max_hashes && *want.hashes > *want.max_hashes) {
-        return error{"hashes " + std::to_string(*want.hashes) + " and at most " + std::to_string(*want.max_hashes) +
-                     " hashes contradict each other"};
+        return error{"hashes " + std::to_string(*want.hashes) + " and at most " +
+                     std::to_string(*want.max_hashes) + " hashes contradict each other"};
     }
     if (want.max_hashes == 0u || want.hashes == 0u) return error{"at least one hash is needed"};
     return {};
@@ -177,12 +191,14 @@ result<plan> predict(std::uint64_t items, const geometry& g, std::optional<doubl
     p.fill = expected_fill(items, g);
     p.false_positive_rate = expected_rate(items, g);
     p.message_bits = m * theory::binary_entropy(p.fill);
-    if (delta_fraction) p.delta_bits = m * theory::binary_entropy(theory::delta_density(1 - p.fill, *delta_fraction));
+    if (delta_fraction)
+        p.delta_bits = m * theory::binary_entropy(theory::delta_density(1 - p.fill, *delta_fraction));
     p.counter_overflow = std::min(1.0, m * theory::counter_tail(15, n, m, g.hashes));
     return p;
 }
 
-std::optional<std::uint64_t> smallest_bits(std::uint64_t items, double rate, unsigned hashes, layout_id layout) {
+std::optional<std::uint64_t> smallest_bits(std::uint64_t items, double rate, unsigned hashes,
+                                           layout_id layout) {
     if (hashes > most_hashes(layout)) return std::nullopt;
     const std::uint64_t granule = granule_of(hashes, layout), most = max_bits / granule;
     const std::uint64_t too_small = last_that(most, [&](std::uint64_t granules) {
@@ -192,36 +208,38 @@ std::optional<std::uint64_t> smallest_bits(std::uint64_t items, double rate, uns
     return (too_small + 1) * granule;
 }
 
-result<advice> advise(const wishes& want) {
+result<plan> choose(const wishes& want) {
     if (auto valid = check(want); !valid) return valid.error();
     const bool message_matters = want.message_bits_per_item || want.minimize == goal::message;
+    const bool array_given = want.bits_per_item || (want.max_memory && !want.rate);
+    const goal aim = message_matters ? goal::message : array_given ? goal::rate : goal::memory;
     const layout_id layout = want.layout.value_or(message_matters ? layout_id::spread : layout_id::blocked);
-    goal aim = goal::rate;
-    if (message_matters) aim = goal::message;
-    if (want.rate && !want.bits_per_item && !message_matters) aim = goal::memory;
-    if (!want.rate && !want.bits_per_item && !want.max_memory && !message_matters) aim = goal::memory;
-    aim = want.minimize.value_or(aim);
-    const auto chosen = search{want, layout, aim}.best();
-    if (!chosen) return chosen.error();
+    return search{want, layout, want.minimize.value_or(aim)}.best();
+}
 
+result<advice> advise(const wishes& want) {
+    const auto chosen = choose(want);
+    if (!chosen) return chosen.error();
     advice a{*chosen, {}};
-    // What the same items and the same care could buy otherwise; an alternative that cannot be is left out.
-    const auto offer = [&](std::string name, wishes other, layout_id in, goal to) {
+    // What the same items and the same care could buy otherwise; what cannot be, or is the plan, is left out.
+    const auto offer = [&](std::string name, wishes other, layout_id layout, goal aim) {
         other.items = want.items;
         other.delta_fraction = want.delta_fraction;
-        if (auto p = search{other, in, to}.best(); p && (p->bits != chosen->bits || p->hashes != chosen->hashes || p->layout != chosen->layout)) {
-            a.alternatives.push_back({std::move(name), *p});
-        }
+        const auto p = search{other, layout, aim}.best();
+        if (p && p->geometry() != chosen->geometry()) a.alternatives.push_back({std::move(name), *p});
     };
     const double rate = chosen->false_positive_rate;
+    const double message = std::max(chosen->message_bits_per_item(), 0.01);
     offer("standard, same rate", {.rate = rate}, layout_id::spread, goal::memory);
-    if (chosen->layout != layout_id::blocked) offer("blocked, same rate", {.rate = rate}, layout_id::blocked, goal::memory);
+    offer("standard, same message", {.bits_per_item = message}, layout_id::spread, goal::rate);
+    if (chosen->layout != layout_id::blocked)
+        offer("blocked, same rate", {.rate = rate}, layout_id::blocked, goal::memory);
     offer("compressed, same rate", {.rate = rate}, layout_id::spread, goal::message);
-    offer("compressed, same message", {.message_bits_per_item = std::max(chosen->message_bits_per_item(), 0.01)},
-          layout_id::spread, goal::message);
+    offer("compressed, same message", {.message_bits_per_item = message}, layout_id::spread, goal::message);
     if (chosen->hashes > 2) {
-        offer("fewer hashes, same array", {.bits_per_item = chosen->bits_per_item(), .hashes = chosen->hashes / 2},
-              chosen->layout, goal::rate);
+        offer("fewer hashes, same array",
+              {.bits_per_item = chosen->bits_per_item(), .hashes = chosen->hashes / 2}, chosen->layout,
+              goal::rate);
     }
     return a;
 }

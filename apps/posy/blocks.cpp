@@ -1,0 +1,189 @@
+// The input cut into blocks of whole records, and the threads that work on them.
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+#include "base/file.hpp"
+#include "keys.hpp"
+#include "progress.hpp"
+#include "tool.hpp"
+
+namespace posy::tool {
+namespace {
+
+constexpr std::size_t block_size = 1 << 20;
+
+class mapping {
+  public:
+    mapping(int file, std::uint64_t size, const std::string& name) : size_(size) {
+        if (size == 0) return;
+        base_ = mmap(nullptr, size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, file, 0);
+        if (base_ == MAP_FAILED) throw failure(name + ": " + base::system_error("cannot map").message);
+        madvise(base_, size, MADV_SEQUENTIAL);
+    }
+    ~mapping() {
+        if (size_ != 0) munmap(base_, size_);
+    }
+    mapping(const mapping&) = delete;
+    mapping& operator=(const mapping&) = delete;
+    std::string_view text() const { return {static_cast<const char*>(base_), size_}; }
+
+  private:
+    void* base_ = nullptr;
+    std::uint64_t size_;
+};
+
+// A block and whatever keeps its text alive.
+struct held_block {
+    block piece;
+    std::shared_ptr<const void> keep;
+};
+
+// Hands out the blocks of all files, one after the other. next() is called under a lock.
+class block_source {
+  public:
+    explicit block_source(const key_options& options)
+        : end_(options.record_end()),
+          files_(options.files.empty() ? std::vector<std::string>{"-"} : options.files) {
+        for (std::string& name : files_) name = display_name(name);
+    }
+
+    std::optional<held_block> next(const key_options& options) {
+        for (; index_ < files_.size(); close()) {
+            if (!open_) open(options.files.empty() ? "-" : options.files[index_]);
+            if (auto piece = map_ ? next_mapped() : next_read()) return piece;
+        }
+        return std::nullopt;
+    }
+
+  private:
+    void open(const std::string& path) {
+        file_ = path == "-" ? base::descriptor(dup(STDIN_FILENO))
+                            : take(base::open_for_reading(path), files_[index_]);
+        const auto size = base::regular_size(file_.get());
+        const bool from_start = size && lseek(file_.get(), 0, SEEK_CUR) == 0;
+        if (from_start) map_ = std::make_shared<mapping>(file_.get(), *size, files_[index_]);
+        open_ = true;
+        offset_ = 0;
+    }
+    void close() {
+        map_.reset();
+        carry_.clear();
+        open_ = false;
+        ++index_;
+    }
+    block piece(std::string_view text) {
+        const block b{text, sequence_++, &files_[index_], offset_};
+        offset_ += text.size();
+        return b;
+    }
+    std::optional<held_block> next_mapped() {
+        const std::string_view rest = map_->text().substr(offset_);
+        if (rest.empty()) return std::nullopt;
+        const std::size_t end = rest.find(end_, std::min(block_size, rest.size() - 1));
+        return held_block{piece(rest.substr(0, end == std::string_view::npos ? end : end + 1)), map_};
+    }
+    std::optional<held_block> next_read() {
+        auto text = std::make_shared<std::string>(std::move(carry_));
+        carry_.clear();
+        while (true) {
+            const std::size_t had = text->size();
+            text->resize(had + block_size);
+            const auto got =
+                take(base::read_fully(file_.get(), std::as_writable_bytes(std::span(*text).subspan(had))),
+                     files_[index_]);
+            text->resize(had + got);
+            if (got < block_size) break;  // the end: the last record may lack its mark
+            if (const std::size_t last = text->rfind(end_); last != std::string::npos) {
+                carry_ = text->substr(last + 1);
+                text->resize(last + 1);
+                break;
+            }
+        }
+        if (text->empty()) return std::nullopt;
+        return held_block{piece(*text), text};
+    }
+
+    char end_;
+    std::vector<std::string> files_;  // display names; blocks point into it
+    std::size_t index_ = 0;
+    bool open_ = false;
+    base::descriptor file_;
+    std::shared_ptr<mapping> map_;
+    std::string carry_;
+    std::uint64_t offset_ = 0;
+    std::uint64_t sequence_ = 0;
+};
+
+std::optional<std::uint64_t> total_size(const key_options& options) {
+    std::uint64_t total = 0;
+    for (const std::string& path : options.files) {
+        const auto file =
+            path == "-" ? base::descriptor(dup(STDIN_FILENO)) : take(base::open_for_reading(path), path);
+        const auto size = base::regular_size(file.get());
+        if (!size) return std::nullopt;
+        total += *size;
+    }
+    if (options.files.empty()) return base::regular_size(STDIN_FILENO);
+    return total;
+}
+
+}  // namespace
+
+void for_each_block(const key_options& options, const std::string& title,
+                    const std::function<void(const block&)>& work) {
+    block_source source(options);
+    progress shown(title, total_size(options));
+    std::mutex taking;
+    std::exception_ptr failed;
+    const auto worker = [&] {
+        try {
+            while (true) {
+                std::optional<held_block> next;
+                {
+                    const std::lock_guard lock(taking);
+                    if (failed) return;
+                    next = source.next(options);
+                    if (next) shown.add(next->piece.text.size());
+                }
+                if (!next) return;
+                work(next->piece);
+            }
+        } catch (...) {
+            const std::lock_guard lock(taking);
+            if (!failed) failed = std::current_exception();
+        }
+    };
+    std::vector<std::jthread> threads;
+    for (unsigned i = 1; i < options.thread_count(); ++i) threads.emplace_back(worker);
+    worker();
+    threads.clear();
+    if (failed) std::rethrow_exception(failed);
+}
+
+bool seekable(const key_options& options) { return total_size(options).has_value(); }
+
+std::uint64_t count_keys(const key_options& options) {
+    const bool plain = !options.words && !options.skip_missing;
+    std::atomic<std::uint64_t> total = 0;
+    for_each_block(options, "counting", [&](const block& piece) {
+        std::uint64_t keys = 0;
+        if (plain) {
+            keys = static_cast<std::uint64_t>(std::ranges::count(piece.text, options.record_end()));
+            keys += piece.text.back() != options.record_end();
+        } else {
+            for_each_key(options, piece, [&](std::string_view, std::string_view) { ++keys; });
+        }
+        total += keys;
+    });
+    return total;
+}
+
+}  // namespace posy::tool

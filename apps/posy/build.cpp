@@ -1,0 +1,111 @@
+// posy build: train a filter on keys, on all cores.
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <mutex>
+
+#include "keys.hpp"
+#include "posy/plan.hpp"
+#include "shape.hpp"
+#include "text.hpp"
+#include "tool.hpp"
+
+namespace posy::tool {
+namespace {
+
+struct options {
+    key_options keys;
+    shape_options shape;
+    hash_options hash;
+    std::string output;
+    bool counting = false;
+    unsigned counter_bits = 4;
+};
+
+// Calls use(digests) with batches of the keys' digests, from several threads.
+template <class Use>
+void for_each_batch(const key_options& keys, const hasher& hash, Use use) {
+    for_each_block(keys, "building", [&](const block& piece) {
+        thread_local std::vector<digest> batch;
+        batch.clear();
+        for_each_key(keys, piece,
+                     [&](std::string_view key, std::string_view) { batch.push_back(keys.hash(hash, key)); });
+        use(std::span<const digest>(batch));
+    });
+}
+
+any_filter make(const options& o, std::uint64_t items, hash_seed seed) {
+    // An empty set has the smallest filter there is, and it is a valid one.
+    const plan p = take(choose(o.shape.to_wishes(std::max<std::uint64_t>(items, 1))), "build");
+    const geometry g = p.geometry(o.hash.family(), seed);
+    if (o.counting) return take(counting_filter::make(g, o.counter_bits), "build");
+    return take(bloom_filter::make(g), "build");
+}
+
+void fill(any_filter& filter, const options& o, const hasher& hash) {
+    if (auto* plain = std::get_if<bloom_filter>(&filter)) {
+        for_each_batch(o.keys, hash, [&](std::span<const digest> batch) {
+            o.keys.thread_count() == 1 ? plain->insert(batch) : plain->insert_concurrently(batch);
+        });
+        return;
+    }
+    std::mutex one_at_a_time;
+    for_each_batch(o.keys, hash, [&](std::span<const digest> batch) {
+        const std::lock_guard lock(one_at_a_time);
+        std::get<counting_filter>(filter).insert(batch);
+    });
+}
+
+// A pipe can be read only once, and nobody said how many keys it brings: remember their digests, 16 bytes a
+// key, and size the filter when they are all there.
+any_filter build_from_pipe(const options& o, hash_seed seed) {
+    std::vector<digest> all;
+    std::mutex one_at_a_time;
+    for_each_batch(o.keys, hasher(o.hash.family(), seed), [&](std::span<const digest> batch) {
+        const std::lock_guard lock(one_at_a_time);
+        all.insert(all.end(), batch.begin(), batch.end());
+    });
+    any_filter filter = make(o, all.size(), seed);
+    std::visit([&](auto& either) { either.insert(std::span<const digest>(all)); }, filter);
+    return filter;
+}
+
+void run(const options& o) {
+    const hash_seed seed = o.hash.seed();
+    const bool known = o.shape.has_items();
+    any_filter filter =
+        known || seekable(o.keys) ? make(o, known ? 0 : count_keys(o.keys), seed) : build_from_pipe(o, seed);
+    if (known || seekable(o.keys)) fill(filter, o, hasher(o.hash.family(), seed));
+    save_filter(o.output, filter);
+
+    const bloom_filter& plain = filter_ref(filter).plain();
+    if (isatty(STDERR_FILENO)) {
+        fmt::print(stderr, "{} items, {}, false-positive rate {}\n",
+                   count(static_cast<double>(*plain.items())), bytes(plain.bits().words().size_bytes()),
+                   rate(plain.false_positive_rate()));
+    }
+}
+
+}  // namespace
+
+void add_build(CLI::App& app) {
+    const auto o = std::make_shared<options>();
+    CLI::App* command =
+        add_command(app, "build", "Build a filter from keys",
+                    "  posy build urls.txt -o urls.posy                       1 % false positives\n"
+                    "  posy build a.txt b.txt --fpr 0.001 --layout spread -o f.posy\n"
+                    "  posy build cities.csv --field 1 -o - | ssh host posy query - people.csv --field 3\n"
+                    "  posy build --counting --items 1M -o cache.posy         keys can be removed\n"
+                    "  find . -print0 | posy build --null --items 100k -o names.posy");
+    o->keys.add_to(*command);
+    o->shape.add_to(*command);
+    o->hash.add_to(*command);
+    command->add_option("-o,--output", o->output, "File to write; - for standard output")->required();
+    command->add_flag("--counting", o->counting, "Keep counters, so that keys can be removed");
+    command->add_option("--counter-bits", o->counter_bits, "4 or 8")
+        ->check(CLI::IsMember({4u, 8u}))
+        ->capture_default_str();
+    command->callback([o] { run(*o); });
+}
+
+}  // namespace posy::tool

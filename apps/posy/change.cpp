@@ -1,0 +1,83 @@
+// posy add, posy remove: change a filter where it lies.
+#include <fmt/core.h>
+
+#include <mutex>
+
+#include "keys.hpp"
+#include "text.hpp"
+#include "tool.hpp"
+
+namespace posy::tool {
+namespace {
+
+struct options {
+    std::string filter, output;
+    key_options keys;
+
+    std::string target() const { return output.empty() ? filter : output; }
+};
+
+// Calls use(digest) for every key, one at a time.
+template <class Use>
+void for_each_digest(const key_options& keys, const hasher& hash, const std::string& title, Use use) {
+    std::mutex one_at_a_time;
+    for_each_block(keys, title, [&](const block& piece) {
+        std::vector<digest> batch;
+        for_each_key(keys, piece,
+                     [&](std::string_view key, std::string_view) { batch.push_back(keys.hash(hash, key)); });
+        const std::lock_guard lock(one_at_a_time);
+        for (const digest d : batch) use(d);
+    });
+}
+
+void run_add(const options& o) {
+    any_filter filter = load_filter(o.filter);
+    std::visit(
+        [&](auto& either) {
+            for_each_digest(o.keys, either.hash(), "adding", [&](digest d) { either.insert(d); });
+        },
+        filter);
+    save_filter(o.target(), filter);
+}
+
+void run_remove(const options& o) {
+    any_filter filter = load_filter(o.filter);
+    auto* counting = std::get_if<counting_filter>(&filter);
+    if (!counting) {
+        throw failure(display_name(o.filter) +
+                      ": a plain filter forgets nothing; only one built with --counting can remove keys");
+    }
+    std::uint64_t refused = 0;
+    for_each_digest(o.keys, counting->hash(), "removing", [&](digest d) { refused += !counting->remove(d); });
+    save_filter(o.target(), filter);
+    if (refused > 0) {
+        fmt::print(stderr,
+                   "posy: {} of the keys were certainly not in the set; nothing was removed for them\n",
+                   count(static_cast<double>(refused)));
+        exit_status = 1;
+    }
+}
+
+}  // namespace
+
+void add_change(CLI::App& app) {
+    const auto command = [&](const std::string& name, const std::string& what, const std::string& examples,
+                             auto run) {
+        const auto o = std::make_shared<options>();
+        CLI::App* sub = add_command(app, name, what, examples);
+        sub->add_option("FILTER", o->filter, "The filter, changed in place")->required();
+        o->keys.add_to(*sub);
+        sub->add_option("-o,--output", o->output, "Write the changed filter here instead");
+        sub->callback([o, run] { run(*o); });
+    };
+    command("add", "Add keys to a filter",
+            "  posy add seen.posy new.txt\n"
+            "  echo http://example.org/ | posy add cache.posy",
+            run_add);
+    command("remove", "Remove keys from a counting filter",
+            "  posy remove cache.posy evicted.txt\n"
+            "Exit status: 0 if all keys were removed, 1 if some were certainly absent, 2 on an error.",
+            run_remove);
+}
+
+}  // namespace posy::tool

@@ -1,0 +1,152 @@
+#include "keys.hpp"
+
+#include <charconv>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "tool.hpp"
+
+namespace posy::tool {
+namespace {
+
+// A field of a delimited record, unquoted as in RFC 4180 when it starts with a quote. `scratch` holds the
+// text where unquoting had to change it.
+std::optional<std::string_view> field_of(std::string_view record, std::size_t number, char delimiter,
+                                         std::string& scratch) {
+    for (std::size_t i = 1;; ++i) {
+        if (!record.empty() && record.front() == '"') {
+            scratch.clear();
+            std::size_t at = 1;
+            for (; at < record.size(); ++at) {
+                if (record[at] == '"') {
+                    if (at + 1 == record.size() || record[at + 1] != '"') break;
+                    ++at;  // a doubled quote stands for one
+                }
+                scratch.push_back(record[at]);
+            }
+            if (i == number) return scratch;
+            const std::size_t end = record.find(delimiter, at);
+            if (end == std::string_view::npos) return std::nullopt;
+            record.remove_prefix(end + 1);
+            continue;
+        }
+        const std::size_t end = record.find(delimiter);
+        if (i == number) return record.substr(0, end);
+        if (end == std::string_view::npos) return std::nullopt;
+        record.remove_prefix(end + 1);
+    }
+}
+
+nlohmann::json::json_pointer pointer(std::string path) {
+    if (!path.starts_with('/')) {
+        for (char& c : path) c = c == '.' ? '/' : c;
+        path.insert(0, "/");
+    }
+    return nlohmann::json::json_pointer(path);
+}
+
+std::optional<std::string> json_value(std::string_view record, const nlohmann::json::json_pointer& path) {
+    const auto document = nlohmann::json::parse(record, nullptr, false);
+    if (document.is_discarded() || !document.contains(path)) return std::nullopt;
+    const auto& value = document[path];
+    return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
+bool in_word(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || (c & 0x80) ||
+           c == '\'';
+}
+
+// Runs of letters, digits and bytes of other scripts; an apostrophe counts inside a word, not at its ends.
+template <class Use>
+void split_words(std::string_view record, Use use) {
+    for (std::size_t at = 0; at < record.size();) {
+        std::size_t end = at;
+        while (end < record.size() && in_word(record[end])) ++end;
+        std::string_view word = record.substr(at, end - at);
+        while (word.starts_with('\'')) word.remove_prefix(1);
+        while (word.ends_with('\'')) word.remove_suffix(1);
+        if (!word.empty()) use(word);
+        at = end + 1;
+    }
+}
+
+}  // namespace
+
+void key_options::add_to(CLI::App& command) {
+    command.add_option("KEYS", files, "Files of keys; none or - for standard input");
+    command.add_option("--field", field, "The key is this field of the line, counted from 1")
+        ->check(CLI::PositiveNumber);
+    command.add_option("--delimiter", delimiter,
+                       "What separates fields: one character (default: tab; comma in *.csv)");
+    command.add_option("--json-path", json_path,
+                       "Lines are JSON; the key is the value at this path, e.g. user.id");
+    command.add_flag("--words", words, "Every word of the text is a key");
+    command.add_flag("--null", null, "Records end with a NUL byte instead of a newline");
+    command.add_flag("--integers", integers, "Keys are decimal integers and hashed as 64-bit numbers");
+    command.add_flag("--skip-missing", skip_missing,
+                     "Pass over records that have no such field, value or integer");
+    command.add_option("--threads", threads, "How many threads to use (default: all cores)");
+}
+
+unsigned key_options::thread_count() const {
+    return threads != 0 ? threads : std::max(1u, std::thread::hardware_concurrency());
+}
+
+digest key_options::hash(const hasher& hash, std::string_view key) const {
+    if (!integers) return hash(key);
+    std::int64_t value = 0;
+    const auto signed_end = std::from_chars(key.data(), key.data() + key.size(), value);
+    if (signed_end.ec == std::errc{}) return hash(value);
+    std::uint64_t large = 0;
+    std::from_chars(key.data(), key.data() + key.size(), large);
+    return hash(large);
+}
+
+void for_each_key(const key_options& options, const block& block,
+                  const std::function<void(std::string_view, std::string_view)>& use) {
+    std::string scratch;
+    const bool csv = options.delimiter.empty() && block.file->ends_with(".csv");
+    const char delimiter = csv ? ',' : options.delimiter.empty() ? '\t' : options.delimiter[0];
+    const auto path = options.json_path.empty() ? nlohmann::json::json_pointer() : pointer(options.json_path);
+
+    const auto missing = [&](std::string_view record, const std::string& what) {
+        if (options.skip_missing) return;
+        const auto at = block.offset + static_cast<std::uint64_t>(record.data() - block.text.data());
+        throw failure(*block.file + ": at byte " + std::to_string(at) + ": a record without " + what +
+                      "; --skip-missing leaves such records out");
+    };
+    const auto give = [&](std::string_view key, std::string_view record) {
+        if (options.integers) {
+            std::int64_t small = 0;
+            std::uint64_t large = 0;
+            const char* end = key.data() + key.size();
+            const auto a = std::from_chars(key.data(), end, small);
+            const auto b = std::from_chars(key.data(), end, large);
+            if (!((a.ec == std::errc{} && a.ptr == end) || (b.ec == std::errc{} && b.ptr == end))) {
+                return missing(record, "a 64-bit integer");
+            }
+        }
+        use(key, record);
+    };
+
+    std::string_view rest = block.text;
+    while (!rest.empty()) {
+        const std::size_t end = rest.find(options.record_end());
+        const std::string_view record = rest.substr(0, end);
+        rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
+        if (options.words) {
+            split_words(record, [&](std::string_view word) { give(word, word); });
+        } else if (options.field != 0) {
+            const auto key = field_of(record, options.field, delimiter, scratch);
+            key ? give(*key, record) : missing(record, "field " + std::to_string(options.field));
+        } else if (!options.json_path.empty()) {
+            const auto key = json_value(record, path);
+            key ? give(*key, record) : missing(record, "a value at " + options.json_path);
+        } else {
+            give(record, record);
+        }
+    }
+}
+
+}  // namespace posy::tool

@@ -1,0 +1,60 @@
+// Where keys come from: files and pipes, cut into records, and a key in each record.
+//
+// Input is handed out in blocks that end with a record, to as many threads as there are; a regular file is
+// mapped and never copied. Inside a block, records are lines (or end with NUL), and the key is the record,
+// one of its fields, a JSON value in it, or each of its words.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "posy/digest.hpp"
+
+namespace posy::tool {
+
+struct key_options {
+    std::vector<std::string> files;  // none: standard input
+    std::size_t field = 0;           // 1 is the first; 0: the whole record
+    std::string delimiter;           // of fields; empty: a comma in *.csv, else a tab
+    std::string json_path;           // a.b.c or /a/b/c
+    bool words = false;
+    bool null = false;
+    bool integers = false;
+    bool skip_missing = false;
+    unsigned threads = 0;
+
+    void add_to(CLI::App&);
+    char record_end() const { return null ? '\0' : '\n'; }
+    unsigned thread_count() const;
+    // The key's digest; an integer in integer mode.
+    digest hash(const hasher&, std::string_view key) const;
+};
+
+// Some records of one file.
+struct block {
+    std::string_view text;       // whole records
+    std::uint64_t sequence = 0;  // blocks are numbered through all files
+    const std::string* file = nullptr;
+    std::uint64_t offset = 0;  // of the text in its file
+};
+
+// Calls work(block) for all of the input, on several threads, in any order. `title` is what the progress on a
+// terminal is called.
+void for_each_block(const key_options&, const std::string& title,
+                    const std::function<void(const block&)>& work);
+
+// Calls use(key, record) for every key of the block. Throws failure for a record without a key, unless such
+// records are to be skipped.
+void for_each_key(const key_options&, const block&,
+                  const std::function<void(std::string_view key, std::string_view record)>& use);
+
+// True if all input is in files that can be read twice.
+bool seekable(const key_options&);
+std::uint64_t count_keys(const key_options&);
+
+}  // namespace posy::tool

@@ -1,0 +1,53 @@
+// posy: a good Unix filter for Bloom filters. One file per command; docs/tool.md shows them all.
+#include <csignal>
+#include <cstdio>
+
+#include "tool.hpp"
+
+namespace posy::tool {
+namespace {
+
+int run(int argc, char** argv) {
+    CLI::App app{
+        "Bloom filters built to travel: sets in a few bits per item, sent in as few as theory allows",
+        "posy"};
+    app.set_version_flag("--version", "posy " POSY_VERSION);
+    app.require_subcommand(1);
+    app.set_help_all_flag("--help-all", "Help of every command");
+    app.footer(
+        "Files are messages; - is standard input or output; keys are lines unless told otherwise.\n"
+        "'posy COMMAND --help' shows examples; 'posy tour' shows the whole in two minutes.");
+    add_plan(app);
+    add_build(app);
+    add_query(app);
+    add_change(app);
+    add_info(app);
+    add_combine(app);
+    add_compare(app);
+    add_tour(app);
+    add_manual(app);
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::ParseError& e) {
+        if (e.get_exit_code() == 0) return app.exit(e);
+        std::string name = "posy";
+        for (const CLI::App* sub : app.get_subcommands()) name += " " + sub->get_name();
+        std::fprintf(stderr, "posy: %s; try '%s --help'\n", e.what(), name.c_str());
+        return 2;
+    } catch (const failure& e) {
+        std::fprintf(stderr, "posy: %s\n", e.what());
+        return 2;
+    } catch (const std::bad_alloc&) {
+        std::fprintf(stderr, "posy: out of memory; use a smaller filter, --items, or fewer --threads\n");
+        return 2;
+    }
+    return exit_status;
+}
+
+}  // namespace
+}  // namespace posy::tool
+
+int main(int argc, char** argv) {
+    std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is an error like any other, with its line and its status
+    return posy::tool::run(argc, argv);
+}

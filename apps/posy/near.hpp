@@ -1,0 +1,20 @@
+// Approximate membership after Manber and Wu (1994): is the key, or anything one typo away from it, in the
+// set?
+//
+// The neighbours of a word of L characters over an alphabet of s are L deletions, (L+1)·s insertions, L·s
+// substitutions and L−1 transpositions: a thousand probes or two, so the filter's rate must be far below one
+// in a thousand for an answer of yes to mean much. The tool says so when it is not.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "posy/bloom_filter.hpp"
+
+namespace posy::tool {
+
+std::string printable_ascii();
+bool may_contain_near(const bloom_filter&, const hasher&, std::string_view key, std::string_view alphabet);
+void warn_if_near_is_vague(const bloom_filter&, std::string_view alphabet);
+
+}  // namespace posy::tool

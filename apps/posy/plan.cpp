@@ -1,0 +1,112 @@
+// posy plan: what to build and what it will cost.
+#include "posy/plan.hpp"
+
+#include <fmt/core.h>
+
+#include <nlohmann/json.hpp>
+
+#include "plot.hpp"
+#include "shape.hpp"
+#include "text.hpp"
+#include "tool.hpp"
+
+namespace posy::tool {
+namespace {
+
+nlohmann::ordered_json to_json(const plan& p) {
+    nlohmann::ordered_json j{
+        {"items", p.items},
+        {"bits", p.bits},
+        {"hashes", p.hashes},
+        {"layout", name_of(p.layout)},
+        {"bits_per_item", p.bits_per_item()},
+        {"fill", p.fill},
+        {"false_positive_rate", p.false_positive_rate},
+        {"memory_bytes", p.memory_bytes()},
+        {"message_bits", p.message_bits},
+        {"message_bits_per_item", p.message_bits_per_item()},
+        {"counting_memory_bytes", p.counting_memory_bytes()},
+        {"counter_overflow", p.counter_overflow},
+    };
+    if (p.delta_bits) j["delta_bits_per_item"] = p.per_item(*p.delta_bits);
+    return j;
+}
+
+std::string describe(const plan& p) {
+    std::vector<std::vector<std::string>> rows{
+        {"items", count(static_cast<double>(p.items))},
+        {"layout", std::string(name_of(p.layout))},
+        {"bits", count(static_cast<double>(p.bits)) + fmt::format(" ({:.4g} per item)", p.bits_per_item())},
+        {"hashes", std::to_string(p.hashes)},
+        {"false-positive rate", rate(p.false_positive_rate)},
+        {"fill", fmt::format("{:.2f} %", 100 * p.fill)},
+        {"memory", bytes(p.memory_bytes())},
+        {"message, compressed",
+         fmt::format("{} ({:.4g} bits per item)", bytes(static_cast<std::uint64_t>(p.message_bits / 8)),
+                     p.message_bits_per_item())},
+    };
+    if (p.delta_bits) {
+        rows.push_back({"delta, compressed", fmt::format("{} ({:.4g} bits per item)",
+                                                         bytes(static_cast<std::uint64_t>(*p.delta_bits / 8)),
+                                                         p.per_item(*p.delta_bits))});
+    }
+    rows.push_back(
+        {"as a counting filter",
+         fmt::format("{}, overflow odds {:.2g}", bytes(p.counting_memory_bytes()), p.counter_overflow)});
+    std::string text;
+    for (const auto& row : rows) text += fmt::format("{:<22}{}\n", row[0], row[1]);
+    return text;
+}
+
+std::string describe(const std::vector<named_plan>& alternatives, const plan& chosen) {
+    std::vector<std::vector<std::string>> rows{
+        {"", "layout", "bits/item", "hashes", "rate", "message b/item"}};
+    const auto add = [&](const std::string& name, const plan& p) {
+        rows.push_back({name, std::string(name_of(p.layout)), fmt::format("{:.4g}", p.bits_per_item()),
+                        std::to_string(p.hashes), fmt::format("{:.3g}", p.false_positive_rate),
+                        fmt::format("{:.4g}", p.message_bits_per_item())});
+        if (p.delta_bits) rows.back().push_back(fmt::format("{:.4g}", p.per_item(*p.delta_bits)));
+    };
+    if (chosen.delta_bits) rows[0].emplace_back("delta b/item");
+    add("this plan", chosen);
+    for (const auto& [name, p] : alternatives) add(name, p);
+    return "\n" + table(rows);
+}
+
+}  // namespace
+
+void add_plan(CLI::App& app) {
+    struct state {
+        shape_options shape;
+        bool json = false;
+        std::string plot;
+    };
+    const auto s = std::make_shared<state>();
+    CLI::App* command = add_command(
+        app, "plan", "Advise: sizes, hashes, predicted rates and message sizes",
+        "  posy plan -n 1M --fpr 0.01\n"
+        "  posy plan -n 1M --bits-per-item 10 --hashes 4 --layout spread --json\n"
+        "  posy plan -n 10000 --message-bits 8 --max-memory 20KiB     the packet of a compressed filter\n"
+        "  posy plan -n 1M --fpr 0.02 --minimize message --delta-fraction 0.05 --plot curves.svg");
+    s->shape.add_to(*command);
+    command->add_flag("--json", s->json, "Print one JSON object");
+    command->add_option("--plot", s->plot,
+                        "Draw the rate against hashes and against bits per item (SVG, by gnuplot)");
+    command->callback([s] {
+        const wishes want = s->shape.to_wishes();
+        if (want.items == 0) throw failure("plan: say how many items there are, with --items");
+        const auto a = take(advise(want), "plan");
+        if (!s->plot.empty()) plot_plan(a.chosen, s->plot);
+        if (s->json) {
+            auto j = to_json(a.chosen);
+            for (const auto& [name, p] : a.alternatives) {
+                j["alternatives"].push_back(to_json(p));
+                j["alternatives"].back()["name"] = name;
+            }
+            return print(j.dump(2) + "\n");
+        }
+        print(describe(a.chosen) + (a.alternatives.empty() ? "" : describe(a.alternatives, a.chosen)));
+    });
+}
+
+}  // namespace posy::tool

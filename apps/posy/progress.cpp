@@ -1,0 +1,34 @@
+#include "progress.hpp"
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <cstdio>
+
+namespace posy::tool {
+
+progress::progress(std::string title, std::optional<std::uint64_t> total)
+    : title_(std::move(title)), total_(total), on_(isatty(STDERR_FILENO) != 0) {}
+
+progress::~progress() {
+    if (drawn_) fmt::print(stderr, "\r\033[K");
+}
+
+void progress::add(std::uint64_t bytes) {
+    done_ += bytes;
+    const auto now = clock::now();
+    if (!on_ || now - shown_ < std::chrono::milliseconds(100)) return;
+    shown_ = now;
+    drawn_ = true;
+    const double megabytes = static_cast<double>(done_) / 1e6;
+    const double speed = megabytes / std::chrono::duration<double>(now - start_).count();
+    if (!total_) {
+        fmt::print(stderr, "\r{}  {:.0f} MB, {:.0f} MB/s\033[K", title_, megabytes, speed);
+    } else {
+        const double share = static_cast<double>(done_) / static_cast<double>(*total_);
+        const std::string bar(static_cast<std::size_t>(30 * share), '#');
+        fmt::print(stderr, "\r{}  [{:<30}] {:3.0f} %, {:.0f} MB/s\033[K", title_, bar, 100 * share, speed);
+    }
+}
+
+}  // namespace posy::tool

@@ -1,0 +1,28 @@
+// One line of progress on a terminal; silence in a pipe.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace posy::tool {
+
+class progress {
+  public:
+    // Shows nothing unless standard error is a terminal. `total`: bytes, if known.
+    progress(std::string title, std::optional<std::uint64_t> total);
+    ~progress();
+    void add(std::uint64_t bytes);  // calls must not overlap
+
+  private:
+    using clock = std::chrono::steady_clock;
+    std::string title_;
+    std::optional<std::uint64_t> total_;
+    bool on_;
+    bool drawn_ = false;
+    std::uint64_t done_ = 0;
+    clock::time_point start_ = clock::now(), shown_ = start_;
+};
+
+}  // namespace posy::tool

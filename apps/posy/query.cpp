@@ -1,0 +1,153 @@
+// posy query: which of these keys may be in the set.
+#include <fmt/core.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+
+#include "keys.hpp"
+#include "near.hpp"
+#include "text.hpp"
+#include "tool.hpp"
+
+namespace posy::tool {
+namespace {
+
+struct options {
+    std::string filter;
+    key_options keys;
+    bool invert = false, count = false, quiet = false, near = false, json = false;
+    std::string alphabet = printable_ascii();
+};
+
+// Results leave in the order of the input, whichever thread has them first.
+class ordered_output {
+  public:
+    void write(std::uint64_t sequence, std::string_view text) {
+        std::unique_lock lock(mutex_);
+        turn_.wait(lock, [&] { return next_ == sequence || failed_; });
+        if (failed_) return;
+        try {
+            if (!text.empty()) print(text);
+        } catch (...) {
+            failed_ = true;
+            turn_.notify_all();
+            throw;
+        }
+        ++next_;
+        turn_.notify_all();
+    }
+    void give_up() {
+        const std::lock_guard lock(mutex_);
+        failed_ = true;
+        turn_.notify_all();
+    }
+
+  private:
+    std::mutex mutex_;
+    std::condition_variable turn_;
+    std::uint64_t next_ = 0;
+    bool failed_ = false;
+};
+
+struct record {
+    digest d;
+    std::string_view key, text;
+};
+
+class query {
+  public:
+    query(const options& o, const bloom_filter& filter) : o_(o), filter_(filter), hash_(filter.hash()) {}
+
+    void operator()(const block& piece) {
+        try {
+            std::string out;
+            answer(piece, out);
+            out_.write(piece.sequence, out);
+        } catch (...) {
+            out_.give_up();
+            throw;
+        }
+    }
+    std::uint64_t asked() const { return asked_; }
+    std::uint64_t found() const { return found_; }
+
+  private:
+    void answer(const block& piece, std::string& out) {
+        thread_local std::vector<digest> digests;
+        thread_local std::vector<std::string_view> texts;
+        digests.clear();
+        texts.clear();
+        std::uint64_t asked = 0, found = 0;
+        const auto tell = [&](std::string_view text, bool yes) {
+            ++asked;
+            if (yes == o_.invert) return;
+            ++found;
+            if (o_.count || o_.quiet || o_.json) return;
+            out.append(text).push_back(o_.keys.record_end());
+        };
+        for_each_key(o_.keys, piece, [&](std::string_view key, std::string_view text) {
+            if (o_.near) return tell(text, may_contain_near(filter_, hash_, key, o_.alphabet));
+            digests.push_back(o_.keys.hash(hash_, key));
+            texts.push_back(text);
+        });
+        const std::unique_ptr<bool[]> answers(new bool[digests.size()]);
+        filter_.may_contain(digests, {answers.get(), digests.size()});
+        for (std::size_t i = 0; i < digests.size(); ++i) tell(texts[i], answers[i]);
+        asked_ += asked;
+        found_ += found;
+    }
+
+    const options& o_;
+    const bloom_filter& filter_;
+    hasher hash_;
+    ordered_output out_;
+    std::atomic<std::uint64_t> asked_ = 0, found_ = 0;
+};
+
+void run(const options& o) {
+    if (o.filter == "-" && (o.keys.files.empty() || std::ranges::count(o.keys.files, "-") != 0)) {
+        throw failure(
+            "the filter and the keys cannot both come from standard input; name a file for one of them");
+    }
+    const any_filter loaded = load_filter(o.filter);
+    const bloom_filter& filter = filter_ref(loaded).plain();
+    if (o.near) warn_if_near_is_vague(filter, o.alphabet);
+    query q(o, filter);
+    for_each_block(o.keys, "querying", [&](const block& piece) { q(piece); });
+    if (o.json) {
+        print(fmt::format("{{\"keys\": {}, \"{}\": {}, \"false_positive_rate\": {}}}\n", q.asked(),
+                          o.invert ? "absent" : "may_be_present", q.found(), filter.false_positive_rate()));
+    } else if (o.count) {
+        print(fmt::format("{}\n", q.found()));
+    }
+    exit_status = q.found() > 0 ? 0 : 1;
+}
+
+}  // namespace
+
+void add_query(CLI::App& app) {
+    const auto o = std::make_shared<options>();
+    CLI::App* command =
+        add_command(app, "query", "Print the keys that may be in the set",
+                    "  posy query urls.posy candidates.txt\n"
+                    "  posy query -v --words dict.posy < letter.txt           a spell checker\n"
+                    "  posy query -c urls.posy log.txt                        how many\n"
+                    "  posy query --near passwords.posy < new-password.txt    also what is one typo away\n"
+                    "Exit status: 0 if a key was printed or counted, 1 if none, 2 on an error.");
+    command->add_option("FILTER", o->filter, "The filter; - for standard input")->required();
+    o->keys.add_to(*command);
+    command->add_flag("-v,--invert", o->invert, "Print the keys that are certainly not in the set");
+    command->add_flag("-c,--count", o->count, "Print only how many");
+    command->add_flag("-q,--quiet", o->quiet, "Print nothing; the exit status tells");
+    command->add_flag(
+        "--near", o->near,
+        "Test also every string at edit distance 1: a character more, less, other, or two swapped");
+    command->add_option("--alphabet", o->alphabet,
+                        "The characters that --near inserts and substitutes (default: printable ASCII)");
+    command->add_flag("--json", o->json, "Print the counts as a JSON object");
+    command->callback([o] { run(*o); });
+}
+
+}  // namespace posy::tool

@@ -1,0 +1,98 @@
+#include "shape.hpp"
+
+#include <sys/random.h>
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+
+#include "text.hpp"
+#include "tool.hpp"
+
+namespace posy::tool {
+namespace {
+
+template <class Id>
+std::vector<std::string> names(std::span<const Id> ids) {
+    std::vector<std::string> all;
+    for (const Id id : ids) all.emplace_back(name_of(id));
+    return all;
+}
+
+// Up to 128 bits, decimal (64 bits) or hexadecimal with 0x.
+hash_seed parse_seed(const std::string& text) {
+    const auto bad = [&] {
+        return failure("--seed " + text +
+                       ": give a number up to 2^64, or up to 32 hexadecimal digits after 0x");
+    };
+    std::uint64_t low = 0, high = 0;
+    const bool hex = text.starts_with("0x");
+    const std::string digits = hex ? text.substr(2) : text;
+    if (digits.empty() || (hex && digits.size() > 32)) throw bad();
+    const auto parse = [&](const std::string& part, std::uint64_t& into) {
+        const auto [end, wrong] =
+            std::from_chars(part.data(), part.data() + part.size(), into, hex ? 16 : 10);
+        if (wrong != std::errc{} || end != part.data() + part.size()) throw bad();
+    };
+    if (digits.size() > 16 && hex) {
+        parse(digits.substr(0, digits.size() - 16), high);
+        parse(digits.substr(digits.size() - 16), low);
+    } else {
+        parse(digits, low);
+    }
+    return {low, high};
+}
+
+}  // namespace
+
+void shape_options::add_to(CLI::App& command) {
+    command.add_option("-n,--items", items_, "How many items, e.g. 1000000 or 1M");
+    command.add_option("-f,--fpr", fpr_, "Highest false-positive rate, e.g. 0.01");
+    command.add_option("-b,--bits-per-item", bits_per_item_, "Size of the array, in bits per item");
+    command.add_option("--message-bits", message_bits_,
+                       "Largest message, in bits per item after compression");
+    command.add_option("--max-memory", max_memory_, "Largest array, e.g. 64MiB");
+    command.add_option("-k,--hashes", hashes_, "Number of hashes");
+    command.add_option("--max-hashes", max_hashes_, "Largest number of hashes");
+    command.add_option("--layout", layout_, "How a key's bits lie in the array")
+        ->check(CLI::IsMember(names(layout_ids())));
+    command.add_option("--delta-fraction", delta_fraction_,
+                       "Share of the items that changes between two updates");
+    command.add_option("--minimize", minimize_, "What to make small")
+        ->check(CLI::IsMember({"rate", "memory", "message"}));
+}
+
+wishes shape_options::to_wishes(std::uint64_t items) const {
+    wishes w;
+    w.items = items_.empty() ? items : parse_amount(items_);
+    w.rate = fpr_;
+    w.bits_per_item = bits_per_item_;
+    w.message_bits_per_item = message_bits_;
+    if (!max_memory_.empty()) w.max_memory = parse_amount(max_memory_);
+    w.hashes = hashes_;
+    w.max_hashes = max_hashes_;
+    if (!layout_.empty()) w.layout = layout_named(layout_);
+    w.delta_fraction = delta_fraction_;
+    static const std::map<std::string, goal> goals{
+        {"rate", goal::rate}, {"memory", goal::memory}, {"message", goal::message}};
+    if (!minimize_.empty()) w.minimize = goals.at(minimize_);
+    return w;
+}
+
+void hash_options::add_to(CLI::App& command) {
+    command.add_option("--hash", family_, "Hash family")
+        ->check(CLI::IsMember(names(hash_families())))
+        ->capture_default_str();
+    command.add_option("--seed", seed_, "Seed, decimal or 0x…; siphash without one gets a random key");
+}
+
+hash_seed hash_options::seed() const {
+    if (!seed_.empty()) return parse_seed(seed_);
+    hash_seed seed;
+    if (family() == hash_family::siphash && getrandom(&seed, sizeof seed, 0) != sizeof seed) {
+        throw failure("the system gives no random numbers; name a --seed");
+    }
+    return seed;
+}
+
+}  // namespace posy::tool

@@ -1,0 +1,36 @@
+// The options that say what shape a filter shall have, common to `plan` and `build`.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <optional>
+#include <string>
+
+#include "posy/plan.hpp"
+
+namespace posy::tool {
+
+class shape_options {
+  public:
+    void add_to(CLI::App&);
+    // What was asked for. `items` where the command line does not say.
+    wishes to_wishes(std::uint64_t items = 0) const;
+    bool has_items() const { return !items_.empty(); }
+
+  private:
+    std::string items_, max_memory_, layout_, minimize_;
+    std::optional<double> fpr_, bits_per_item_, message_bits_, delta_fraction_;
+    std::optional<unsigned> hashes_, max_hashes_;
+};
+
+class hash_options {
+  public:
+    void add_to(CLI::App&);
+    hash_family family() const { return *hash_family_named(family_); }
+    // The seed asked for; for siphash without one, a key that nobody can guess.
+    hash_seed seed() const;
+
+  private:
+    std::string family_ = "xxh3", seed_;
+};
+
+}  // namespace posy::tool

@@ -1,0 +1,23 @@
+// Numbers as people read them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "posy/estimate.hpp"
+
+namespace posy::tool {
+
+std::string count(double n);         // 1,234,567
+std::string bytes(std::uint64_t n);  // 1,250,000 bytes (1.2 MiB)
+std::string rate(double share);      // 0.00819 (1 in 122)
+std::string range(const estimate&);  // 1,000,213 (999,300 … 1,001,100)
+
+// Columns aligned on the widest cell; the first column to the left, the others to the right.
+std::string table(const std::vector<std::vector<std::string>>& rows);
+
+// "10M" → 10,000,000; "1.5G"; "64KiB" → 65,536. Throws CLI::ValidationError.
+std::uint64_t parse_amount(const std::string& text);
+
+}  // namespace posy::tool
