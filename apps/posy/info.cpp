@@ -96,12 +96,15 @@ void add_info(CLI::App& app) {
     command->add_option("FILES", s->files, "Filters; - for standard input")->required();
     command->add_flag("--json", s->json, "Print one JSON object a filter");
     command->callback([s] {
-        bool first = true;
+        std::string text;  // all or nothing: a stream that turns out to be damaged prints only its error
         for_each_filter(s->files, [&](const any_filter& filter, const std::string& name) {
-            if (s->json) return print(to_json(filter, name).dump(2) + "\n");
-            print(fmt::format("{}{:<22}{}\n", first ? "" : "\n", "file", name) + describe(filter));
-            first = false;
+            if (s->json) {
+                text += to_json(filter, name).dump(2) + "\n";
+            } else {
+                text += fmt::format("{}{:<22}{}\n", text.empty() ? "" : "\n", "file", name) + describe(filter);
+            }
         });
+        print(text);
     });
 }
 

@@ -34,9 +34,6 @@ int run(int argc, char** argv) {
         for (const CLI::App* sub : app.get_subcommands()) name += " " + sub->get_name();
         std::fprintf(stderr, "posy: %s; try '%s --help'\n", e.what(), name.c_str());
         return 2;
-    } catch (const failure& e) {
-        std::fprintf(stderr, "posy: %s\n", e.what());
-        return 2;
     } catch (const std::bad_alloc&) {
         std::fprintf(stderr, "posy: out of memory; use a smaller filter, --items, or fewer --threads\n");
         return 2;
@@ -49,5 +46,10 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
     std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is an error like any other, with its line and its status
-    return posy::tool::run(argc, argv);
+    try {
+        return posy::tool::run(argc, argv);
+    } catch (const std::exception& e) {
+        std::fprintf(stderr, "posy: %s\n", e.what());
+        return 2;
+    }
 }

@@ -29,7 +29,8 @@ std::string rate_by_hashes(const plan& p) {
 std::string rate_by_bits(const plan& p, bool best) {
     std::string data = best ? "$best << EOD\n" : "$fixed << EOD\n";
     const double last = std::max(16.0, 2 * p.bits_per_item());
-    for (double bits_per_item = 2; bits_per_item <= last; bits_per_item += last / 64) {
+    for (int step = 0; step <= 64; ++step) {
+        const double bits_per_item = 2 + step * (last - 2) / 64;
         if (best) {
             data += point(bits_per_item,
                           choose({.items = p.items, .bits_per_item = bits_per_item, .layout = p.layout}));

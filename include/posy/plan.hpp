@@ -16,8 +16,8 @@ namespace posy {
 
 enum class goal { rate, memory, message };
 
-// Only `items` is needed; whatever else is given is kept, and what is not is chosen. With nothing else the plan
-// is for a rate of 1 %.
+// Only `items` is needed; whatever else is given is kept, and what is not is chosen. With nothing else the
+// plan is for a rate of 1 %.
 struct wishes {
     std::uint64_t items = 0;
     std::optional<double> rate;                   // at most this false-positive rate
@@ -26,9 +26,9 @@ struct wishes {
     std::optional<std::uint64_t> max_memory;      // bytes of the array
     std::optional<unsigned> hashes;               // exactly so many
     std::optional<unsigned> max_hashes;
-    std::optional<layout_id> layout;              // blocked, unless the message matters: then spread
-    std::optional<double> delta_fraction;         // updates are sent when this share of the items has changed
-    std::optional<goal> minimize;                 // what to make small among what is left open
+    std::optional<layout_id> layout;       // blocked, unless the message matters: then spread
+    std::optional<double> delta_fraction;  // updates are sent when this share of the items has changed
+    std::optional<goal> minimize;          // what to make small among what is left open
 };
 
 struct plan {
@@ -37,11 +37,11 @@ struct plan {
     unsigned hashes = 0;
     layout_id layout = layout_id::blocked;
 
-    double fill = 0;                 // expected share of ones
-    double false_positive_rate = 0;  // expected, by the layout's own formula
-    double message_bits = 0;         // expected size of the entropy-coded array, never more than `bits`
+    double fill = 0;                   // expected share of ones
+    double false_positive_rate = 0;    // expected, by the layout's own formula
+    double message_bits = 0;           // expected size of the entropy-coded array, never more than `bits`
     std::optional<double> delta_bits;  // of one update, where a delta fraction was given
-    double counter_overflow = 0;     // bound on P(any 4-bit counter saturates), were it a counting filter
+    double counter_overflow = 0;       // bound on P(any 4-bit counter saturates), were it a counting filter
 
     double bits_per_item() const { return per_item(static_cast<double>(bits)); }
     double message_bits_per_item() const { return per_item(message_bits); }

@@ -44,8 +44,9 @@ result<bit_array> bit_array::make(std::uint64_t bits) {
     void* base =
         mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (base == MAP_FAILED) return out_of_memory(bytes);
-    auto* words =
-        reinterpret_cast<std::uint64_t*>(round_up(reinterpret_cast<std::uintptr_t>(base), huge_page));
+    const auto address = reinterpret_cast<std::uintptr_t>(base);
+    auto* words = reinterpret_cast<std::uint64_t*>(static_cast<std::byte*>(base) +
+                                                   (round_up(address, huge_page) - address));
     const bool huge = madvise(words, round_up(bytes, huge_page), MADV_HUGEPAGE) == 0;
     return bit_array(memory(words, [=](std::uint64_t*) { munmap(base, mapped); }), bits, huge);
 }

@@ -11,7 +11,7 @@
 namespace posy::hash {
 namespace {
 
-__extension__ typedef unsigned __int128 u128;
+__extension__ typedef unsigned __int128 u128;  // NOLINT(modernize-use-using): -Wpedantic wants the mark
 
 // The i-th draw of a seed: SplitMix64 (Steele, Lea and Flood 2014) at index i, so multipliers need no table.
 std::uint64_t draw(std::uint64_t seed, std::uint64_t index) {

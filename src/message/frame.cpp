@@ -44,7 +44,8 @@ class field_reader {
     // The error is about the field read last, or the one at `offset`.
     void fail(std::string message, std::optional<std::size_t> offset = {}) {
         if (wrong_) return;
-        wrong_ = error{std::move(message) + "; the message is damaged or from another program", offset.value_or(start_)};
+        wrong_ = error{std::move(message) + "; the message is damaged or from another program",
+                       offset.value_or(start_)};
     }
     const std::optional<error>& wrong() const { return wrong_; }
 

@@ -53,17 +53,19 @@ std::uint64_t last_that(std::uint64_t most, Fits fits) {
 
 std::uint64_t granule_of(unsigned hashes, layout_id layout) { return round_up_bits(1, hashes, layout); }
 
-// The largest array whose coded size stays within `message_bits`. Below m = kn/ln 2 the array is more than
-// half full and the coded size is not monotone; there an array of message_bits itself is always within.
+// The largest array whose coded size stays within `message_bits`; the coded size grows with the array. Where
+// that leaves more than half of the bits set, compression is of no use (it would take many hashes into a full
+// array to gain a little): then the array is the message.
 std::uint64_t largest_for_message(std::uint64_t items, double message_bits, unsigned hashes, layout_id layout,
                                   std::uint64_t limit) {
     const std::uint64_t granule = granule_of(hashes, layout);
-    const auto fits = [&](std::uint64_t granules) {
-        const geometry g{granules * granule, hashes, layout};
-        return static_cast<double>(g.bits) <= message_bits ||
-               static_cast<double>(g.bits) * theory::binary_entropy(expected_fill(items, g)) <= message_bits;
-    };
-    return last_that(limit / granule, fits) * granule;
+    const auto shape = [&](std::uint64_t granules) { return geometry{granules * granule, hashes, layout}; };
+    const std::uint64_t coded = last_that(limit / granule, [&](std::uint64_t granules) {
+        const geometry g = shape(granules);
+        return static_cast<double>(g.bits) * theory::binary_entropy(expected_fill(items, g)) <= message_bits;
+    });
+    if (coded > 0 && expected_fill(items, shape(coded)) <= 0.5) return coded * granule;
+    return std::min(limit, static_cast<std::uint64_t>(message_bits)) / granule * granule;
 }
 
 struct search {
@@ -214,6 +216,10 @@ result<plan> choose(const wishes& want) {
     const bool array_given = want.bits_per_item || (want.max_memory && !want.rate);
     const goal aim = message_matters ? goal::message : array_given ? goal::rate : goal::memory;
     const layout_id layout = want.layout.value_or(message_matters ? layout_id::spread : layout_id::blocked);
+    if (const unsigned most = most_hashes(layout); want.hashes.value_or(1) > most) {
+        return error{std::to_string(*want.hashes) + " hashes; layout " + std::string(name_of(layout)) + " takes 1 to " +
+                     std::to_string(most)};
+    }
     return search{want, layout, want.minimize.value_or(aim)}.best();
 }
 

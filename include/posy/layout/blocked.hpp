@@ -78,11 +78,11 @@ class blocked {
         return sum / static_cast<double>(lines_) / static_cast<double>(choose[some]);
     }
     group_shape groups() const {
-        const double each = hashes_ / 8,
-                     some = hashes_ % 8 / 8.0;  // bits every word gets; P(a word gets one more)
+        const unsigned full = hashes_ / 8, rest = hashes_ % 8;
+        const double each = full, some = rest / 8.0;  // bits that every word gets; P(a word gets one more)
         const double miss = std::pow(63 / 64.0, each) * (1 - some / 64);
         const double both_same_word = std::pow(62 / 64.0, each) * (1 - 2 * some / 64);
-        const double other_too = hashes_ % 8 == 0 ? 0 : some * (hashes_ % 8 - 1) / 7;
+        const double other_too = rest == 0 ? 0 : some * (rest - 1) / 7;
         const double both_two_words = std::pow(63 / 64.0, 2 * each) * (1 - 2 * some / 64 + other_too / 4096);
         return {.groups = static_cast<double>(lines_),
                 .bits = line_bits,

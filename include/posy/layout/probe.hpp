@@ -7,7 +7,7 @@
 
 namespace posy::layouts {
 
-__extension__ typedef unsigned __int128 u128;
+__extension__ typedef unsigned __int128 u128;  // NOLINT(modernize-use-using): -Wpedantic wants the mark
 
 // 64 uniform bits → uniform in [0, range): the high half of a product (Lemire 2019). The bias is at most
 // range / 2^64, below 2^-24 for the largest array. The high bits decide, so ⌊index / d⌋ is the index in

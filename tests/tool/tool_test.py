@@ -1,0 +1,387 @@
+"""The posy command from outside: what users type, what they see, and what bad input gets.
+
+Usage: tool_test.py POSY [unittest arguments]
+"""
+import json
+import math
+import os
+import random
+import resource
+import subprocess
+import sys
+import tempfile
+import unittest
+
+POSY = os.path.abspath(sys.argv[1])
+
+
+class ToolTest(unittest.TestCase):
+    def setUp(self):
+        self.scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(self.scratch.cleanup)
+        self.dir = self.scratch.name
+
+    def path(self, name):
+        return os.path.join(self.dir, name)
+
+    def write(self, name, text):
+        with open(self.path(name), "wb") as f:
+            f.write(text if isinstance(text, bytes) else text.encode())
+        return name
+
+    def read(self, name):
+        with open(self.path(name), "rb") as f:
+            return f.read()
+
+    def posy(self, *args, stdin=b"", status=0, **kwargs):
+        stdin = stdin if isinstance(stdin, bytes) else stdin.encode()
+        done = subprocess.run([POSY, *args], input=stdin, capture_output=True, cwd=self.dir, timeout=600, **kwargs)
+        self.assertEqual(done.returncode, status, f"posy {' '.join(args)}: {done.stderr.decode()}")
+        self.stderr = done.stderr.decode()
+        return done.stdout
+
+    def fails(self, *args, saying, **kwargs):
+        """Exit status 2, one line on standard error that says so, nothing on standard output, no file left."""
+        before = sorted(os.listdir(self.dir))
+        out = self.posy(*args, status=2, **kwargs)
+        self.assertEqual(out, b"")
+        self.assertRegex(self.stderr, r"\Aposy: [^\n]*\n\Z")
+        self.assertIn(saying, self.stderr)
+        self.assertEqual(sorted(os.listdir(self.dir)), before)
+
+    def lines(self, start, stop):
+        return "".join(f"key {i}\n" for i in range(start, stop))
+
+
+class Plan(ToolTest):
+    def test_the_papers_figures(self):
+        def rate(*args):
+            return json.loads(self.posy("plan", "--items", "1000000", *args, "--json"))["false_positive_rate"]
+        ten = ["--bits-per-item", "10", "--layout", "spread", "--hashes"]
+        self.assertEqual(round(rate(*ten, "4"), 4), 0.0118)
+        self.assertEqual(round(rate(*ten, "7"), 4), 0.0082)
+
+    def test_fields_for_programs(self):
+        plan = json.loads(self.posy("plan", "-n", "1M", "--fpr", "0.01", "--delta-fraction", "0.05", "--json"))
+        for field in ["items", "bits", "hashes", "layout", "bits_per_item", "fill", "false_positive_rate",
+                      "memory_bytes", "message_bits_per_item", "delta_bits_per_item", "counter_overflow"]:
+            self.assertIn(field, plan)
+        self.assertLessEqual(plan["false_positive_rate"], 0.01)
+        self.assertIn("standard, same rate", [a["name"] for a in plan["alternatives"]])
+
+    def test_a_message_budget_beats_the_plain_filter(self):
+        plan = json.loads(self.posy("plan", "-n", "10000", "--message-bits", "8", "--max-memory", "17.5kB", "--json"))
+        self.assertEqual((plan["bits"], plan["hashes"]), (140000, 2))
+        self.assertAlmostEqual(plan["false_positive_rate"], 0.0177, places=4)
+
+    def test_impossible_wishes_are_named(self):
+        self.fails("plan", "-n", "1M", "-f", "0.001", "-b", "10", saying="a false-positive rate of 0.001 cannot be had: the best is")
+        self.fails("plan", "-n", "1M", "-f", "0.001", "--max-memory", "1MB", saying="the largest allowed is 1000000")
+        self.fails("plan", "-n", "1M", "-k", "9", "--max-hashes", "4", saying="contradict each other")
+        self.fails("plan", "-n", "1M", "-f", "nan", saying="must lie between 0 and 1")
+        self.fails("plan", "-n", "1M", "-f", "0", saying="must lie between 0 and 1")
+        self.fails("plan", "-n", "1M", "-b", "nan", saying="must be a positive number")
+        self.fails("plan", "-n", "1M", "-k", "0", saying="at least one hash")
+        self.fails("plan", "-n", "1M", "-k", "40", saying="takes 1 to 16")
+        self.fails("plan", "-n", "1e30", saying="is not an amount")
+        self.fails("plan", saying="--items")
+
+    def test_plot(self):
+        self.posy("plan", "-n", "1M", "--plot", "curve.svg")
+        with open(self.path("curve.svg")) as f:
+            svg = f.read()
+        self.assertIn("<svg", svg)
+        self.assertIn("bits per item", svg)
+        self.fails("plan", "-n", "1M", "--plot", "no/such/curve.svg", saying="no/such/curve.svg")
+
+
+class BuildAndQuery(ToolTest):
+    def test_files_pipes_and_numbers_of_threads_give_the_same_filter(self):
+        self.write("a.txt", self.lines(0, 30000))
+        self.write("b.txt", self.lines(30000, 50000).rstrip("\n"))
+        self.posy("build", "a.txt", "b.txt", "-o", "files.posy")
+        both = self.lines(0, 50000)
+        self.posy("build", "-o", "pipe.posy", stdin=both)
+        self.posy("build", "--threads", "1", "a.txt", "b.txt", "-o", "one.posy")
+        known = self.posy("build", "-n", "50000", "-", "-o", "-", stdin=both)
+        for name in ["pipe.posy", "one.posy"]:
+            self.assertEqual(self.read("files.posy"), self.read(name))
+        self.assertEqual(self.read("files.posy"), known)
+        self.assertEqual(self.posy("query", "files.posy", stdin=both), both.encode())
+        self.posy("query", "-v", "-q", "files.posy", stdin=both, status=1)
+
+    def test_measured_rates_are_the_planned_ones(self):
+        """Each layout: 10^5 random lines all found; the rate on 10^6 others within 4 deviations of the plan."""
+        rng = random.Random(5)
+        members = "".join(f"{rng.getrandbits(64):x}\n" for _ in range(100_000))
+        others = "".join(f"{rng.getrandbits(64):x}\n" for _ in range(1_000_000))
+        self.write("members", members)
+        for layout in ["spread", "sliced", "blocked"]:
+            self.posy("build", "members", "--layout", layout, "-f", "0.01", "-o", "f.posy")
+            self.assertEqual(self.posy("query", "f.posy", "members"), members.encode())
+            info = json.loads(self.posy("info", "--json", "f.posy"))
+            found = json.loads(self.posy("query", "--json", "f.posy", stdin=others))
+            measured = found["may_be_present"] / 1e6
+            # The plan is an expectation over filters, info speaks of this one; both within the sampling error
+            # of 10^6 queries plus, for the plan, the spread between filters (below a tenth of it here).
+            for field in ["false_positive_rate", "planned_false_positive_rate"]:
+                tolerance = 4 * math.sqrt(info[field] / 1e6) * 1.1
+                self.assertAlmostEqual(measured, info[field], delta=tolerance, msg=f"{layout} {field}")
+
+    def test_keys_from_fields_json_words_and_nul(self):
+        self.write("cities.csv", 'Oslo,NO\n"Paris, Texas",US\n"the ""Big"" Apple",US\n')
+        self.posy("build", "cities.csv", "--field", "1", "-f", "1e-9", "-o", "cities.posy")
+        self.assertEqual(self.posy("query", "cities.posy", stdin='Paris, Texas\nthe "Big" Apple\nOslo,NO\n'),
+                         b'Paris, Texas\nthe "Big" Apple\n')
+        self.write("people.tsv", "1\tAda\tOslo\n2\tBob\tRome\n3\tCid\tOslo\n")
+        self.assertEqual(self.posy("query", "cities.posy", "people.tsv", "--field", "3"), b"1\tAda\tOslo\n3\tCid\tOslo\n")
+        self.assertEqual(self.posy("query", "cities.posy", "--field", "2", "--delimiter", ";", stdin="x;Oslo\n"), b"x;Oslo\n")
+        self.write("events.json", '{"user": {"city": "Oslo", "id": 7}}\n{"user": {"city": "Rome"}}\n')
+        self.assertEqual(self.posy("query", "cities.posy", "events.json", "--json-path", "user.city"),
+                         b'{"user": {"city": "Oslo", "id": 7}}\n')
+        self.posy("build", "events.json", "--json-path", "/user/id", "--skip-missing", "-f", "1e-9", "-o", "ids.posy")
+        self.assertEqual(self.posy("query", "ids.posy", stdin="7\n8\n"), b"7\n")
+        self.fails("build", "events.json", "--json-path", "user.id", "-o", "x.posy", saying="events.json: at byte 36: a record without a value at user.id")
+        self.fails("build", "people.tsv", "--field", "9", "-o", "x.posy", saying="people.tsv: at byte 0: a record without field 9")
+        self.posy("build", "--words", "-f", "1e-9", "-o", "words.posy", stdin="It's a 'quoted' Zürich, don't.\n")
+        self.assertEqual(self.posy("query", "--words", "words.posy", stdin="It's Zürich don't quote quoted a"),
+                         "It's\nZürich\ndon't\nquoted\na\n".encode())
+        self.posy("build", "--null", "-f", "1e-9", "-o", "names.posy", stdin=b"a\nb\0c\0")
+        self.assertEqual(self.posy("query", "--null", "names.posy", stdin=b"c\0a\nb\0a\0"), b"c\0a\nb\0")
+
+    def test_integers(self):
+        self.posy("build", "--integers", "--hash", "multiply-shift", "--seed", "5", "-f", "1e-9", "-o", "n.posy",
+                  stdin="7\n-1\n18446744073709551614\n")
+        self.assertEqual(self.posy("query", "--integers", "n.posy", stdin="07\n-1\n18446744073709551614\n8\n"),
+                         b"07\n-1\n18446744073709551614\n")
+        self.fails("query", "--integers", "n.posy", stdin="7\nseven\n", saying="standard input: at byte 2: a record without a 64-bit integer")
+
+    def test_seeds_and_families(self):
+        keys = self.lines(0, 100)
+        for args in [["--hash", "siphash"], ["--hash", "siphash", "--seed", "0x000102030405060708090a0b0c0d0e0f"],
+                     ["--hash", "md5"], ["--seed", "77"]]:
+            self.posy("build", *args, "-o", "f.posy", stdin=keys)
+            self.assertEqual(self.posy("query", "-c", "f.posy", stdin=keys), b"100\n")
+        first = self.posy("build", "--hash", "siphash", "-o", "-", stdin=keys)
+        self.assertNotEqual(first, self.posy("build", "--hash", "siphash", "-o", "-", stdin=keys))
+        self.fails("build", "--seed", "x1", "-o", "f2.posy", stdin=keys, saying="--seed x1")
+        self.fails("build", "--hash", "md5", "--seed", "3", "-o", "f2.posy", stdin=keys, saying="md5 takes no seed")
+
+    def test_near(self):
+        self.posy("build", "-f", "1e-8", "-o", "d.posy", stdin="letter\n")
+        near = "letter\nlettr\nlettter\nlettfr\nletetr\nxletter\n"
+        self.assertEqual(self.posy("query", "--near", "d.posy", stdin=near + "lette rs\nlet\n"), near.encode())
+        self.posy("build", "-f", "0.01", "-o", "vague.posy", stdin="letter\n")
+        self.posy("query", "--near", "-q", "vague.posy", stdin="letter\n")
+        self.assertIn("by chance", self.stderr)
+
+    def test_empty_input(self):
+        self.posy("build", "-o", "empty.posy", stdin="")
+        self.posy("query", "empty.posy", stdin="a\n\n", status=1)
+        self.assertEqual(json.loads(self.posy("info", "--json", "empty.posy"))["items"], 0)
+        self.write("nothing.txt", "")
+        self.posy("build", "nothing.txt", "-o", "empty2.posy")
+
+    def test_a_filter_from_a_pipe(self):
+        f = self.posy("build", "-o", "-", stdin="a\nb\n")
+        self.write("keys", "a\nzzz\n")
+        self.assertEqual(self.posy("query", "-", "keys", stdin=f), b"a\n")
+        self.fails("query", "-", stdin=f, saying="cannot both come from standard input")
+
+    def test_sizes_beyond_32_bits(self):
+        self.posy("build", "-n", "100", "--bits-per-item", "50000000", "-k", "3", "--layout", "spread", "-o", "big.posy", stdin=self.lines(0, 100))
+        self.assertGreater(os.path.getsize(self.path("big.posy")), 600_000_000)
+        self.assertEqual(self.posy("query", "-c", "big.posy", stdin=self.lines(0, 100)), b"100\n")
+        self.posy("query", "big.posy", stdin=self.lines(200, 400), status=1)
+
+
+class Change(ToolTest):
+    def test_add_and_remove(self):
+        self.posy("build", "--counting", "-n", "1000", "-f", "1e-6", "-o", "c.posy", stdin="a\nb\n")
+        self.posy("add", "c.posy", stdin="c\n")
+        self.posy("remove", "c.posy", stdin="a\n")
+        self.assertEqual(self.posy("query", "c.posy", stdin="a\nb\nc\n"), b"b\nc\n")
+        before = self.read("c.posy")
+        self.posy("remove", "c.posy", "-o", "other.posy", stdin="never\n", status=1)
+        self.assertIn("certainly not in the set", self.stderr)
+        self.assertEqual(self.read("other.posy"), before)
+        self.posy("build", "-n", "1000", "-o", "plain.posy", stdin="a\n")
+        self.posy("add", "plain.posy", stdin="z\n")
+        self.assertEqual(self.posy("query", "plain.posy", stdin="z\n"), b"z\n")
+        self.fails("remove", "plain.posy", stdin="a\n", saying="only one built with --counting")
+
+    def test_eight_bit_counters(self):
+        self.posy("build", "--counting", "--counter-bits", "8", "-n", "10", "-o", "c.posy", stdin="a\n" * 100)
+        self.assertEqual(json.loads(self.posy("info", "--json", "c.posy"))["saturated_counters"], 0)
+        self.posy("build", "--counting", "-n", "10", "-o", "c.posy", stdin="a\n" * 100)
+        self.assertGreater(json.loads(self.posy("info", "--json", "c.posy"))["saturated_counters"], 0)
+
+
+class Combine(ToolTest):
+    def build(self, name, start, stop, *args):
+        self.posy("build", "-n", "2000", *args, "-o", name, stdin=self.lines(start, stop))
+
+    def test_union_intersection_fold(self):
+        self.build("a", 0, 1000)
+        self.build("b", 500, 2000)
+        self.build("all", 0, 2000)
+        stream = self.read("a") + self.read("b")
+        united = self.posy("union", "-", stdin=stream)
+        self.assertEqual(self.posy("query", "-c", "-", self.write("keys", self.lines(0, 2000)), stdin=united), b"2000\n")
+        self.assertEqual(united[64:-4], self.read("all")[64:-4])
+        self.posy("intersect", "a", "b", "-o", "common")
+        self.assertEqual(self.posy("query", "-v", "-c", "common", stdin=self.lines(500, 1000), status=1), b"0\n")
+        self.assertIsNone(json.loads(self.posy("info", "--json", "common"))["items"])
+        self.build("wide", 0, 1000, "--bits-per-item", "512")
+        self.posy("fold", "wide", "--by", "10", "-o", "tenth")
+        self.build("direct", 0, 1000, "--bits-per-item", "51.2", "-k", str(json.loads(self.posy("info", "--json", "wide"))["hashes"]))
+        self.assertEqual(self.read("tenth"), self.read("direct"))
+        self.fails("fold", "wide", "--by", "7", saying="the divisor must divide the size")
+        self.fails("fold", "wide", "--by", "0", saying="cannot fold")
+
+    def test_counting_filters_take_part_by_their_projection(self):
+        self.build("a", 0, 1000)
+        self.build("c", 1000, 2000, "--counting")
+        self.assertEqual(self.posy("query", "-c", "-", self.write("keys", self.lines(0, 2000)), stdin=self.posy("union", "c", "a")), b"2000\n")
+
+    def test_different_geometries_do_not_combine(self):
+        self.build("a", 0, 10)
+        self.build("b", 0, 10, "--seed", "1")
+        self.build("c", 0, 10, "-f", "0.1")
+        self.fails("union", "a", "b", "-o", "x", saying="b: the filters differ in seed 0:0 and 1:0")
+        self.fails("intersect", "a", "c", "-o", "x", saying="c: the filters differ in bits")
+        self.fails("compare", "a", "c", saying="a and c: the filters differ in bits")
+
+    def test_compare(self):
+        self.build("a", 0, 2000)
+        self.build("b", 1000, 3000)
+        c = json.loads(self.posy("compare", "--json", "--level", "0.9999", "a", "b"))
+        for what, truth in [("a", 2000), ("b", 2000), ("intersection", 1000), ("union", 3000), ("jaccard", 1 / 3)]:
+            self.assertLessEqual(c[what]["low"], truth, what)
+            self.assertGreaterEqual(c[what]["high"], truth, what)
+        self.assertIn("Jaccard", self.posy("compare", "a", "b").decode())
+
+
+class BadInput(ToolTest):
+    def setUp(self):
+        super().setUp()
+        self.posy("build", "-n", "1000", "-o", "good.posy", stdin=self.lines(0, 1000))
+        self.good = self.read("good.posy")
+
+    def test_damaged_files(self):
+        rows = [
+            (b"", "bad: it is empty"),
+            (b"PO", "bad: at byte 2: the message is cut off in its header"),
+            (b"\x7fELF and so on", "bad: at byte 0: not a Posy message"),
+            (self.good[:-1], f"bad: at byte {len(self.good) - 1}: the message is cut off"),
+            (self.good[:100], "bad: at byte 100: the message is cut off"),
+            (self.good[:500] + bytes([self.good[500] ^ 4]) + self.good[501:], "the checksum is wrong"),
+            (self.good + b"x", f"bad: at byte {len(self.good)}: not a Posy message"),
+            (b"POSY\x02" + self.good[5:], "bad: at byte 4: message format version 2"),
+            # a header that claims 2^60 bits
+            (b"POSY\x01\x01\x00\x20\x01\x01\x07\x80\x80\x80\x80\x80\x80\x80\x80\x10" + bytes(20), "bad: at byte 11: 1152921504606846976 bits, above the limit"),
+            # and one that claims 2^38 with nothing behind it
+            (self.claim(38), "bad: at byte 64: the message is cut off"),
+        ]
+        for content, saying in rows:
+            self.write("bad", content)
+            for command in [["query", "bad", "good.posy"], ["info", "bad"], ["union", "bad", "-o", "x"], ["fold", "bad", "-o", "x"],
+                            ["add", "bad", "good.posy"], ["compare", "good.posy", "bad"]]:
+                self.fails(*command, saying=saying)
+
+    def claim(self, log2_bits):
+        def varint(n):
+            out = b""
+            while n >= 0x80:
+                out += bytes([n & 0x7F | 0x80])
+                n >>= 7
+            return out + bytes([n])
+        header = b"POSY\x01\x01\x00\x40\x01\x01\x07" + varint(1 << log2_bits) + b"\0\0\x01\0" + varint((1 << log2_bits) // 8)
+        return header.ljust(64, b"\0")
+
+    def test_a_claim_in_a_pipe_takes_no_memory(self):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+        self.posy("info", "-", stdin=self.claim(36), status=2)  # 8 GiB claimed
+        self.assertIn("standard input: at byte 64: the message is cut off", self.stderr)
+        self.assertLess(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, max(before, 200_000))
+
+    def test_missing_and_unreadable_files(self):
+        self.fails("info", "none.posy", saying="none.posy: cannot open: No such file or directory")
+        self.fails("query", "good.posy", "none.txt", saying="none.txt: cannot open")
+        self.fails("build", "none.txt", "-o", "x", saying="none.txt: cannot open")
+        self.fails("build", "-o", "no/such/dir/x", stdin="a\n", saying="no/such/dir/x: cannot create")
+        os.mkdir(self.path("folder"))
+        self.fails("info", "folder", saying="folder: cannot read: Is a directory")
+        self.fails("build", "-o", "folder", stdin="a\n", saying="folder: ")
+
+    def test_impossible_shapes(self):
+        for args, saying in [
+            (["-n", "0"], "items must be at least 1"),
+            (["-n", "10", "-k", "0"], "at least one hash"),
+            (["-n", "10", "-b", "0"], "positive number"),
+            (["-n", "1T", "-b", "100"], "1 to 2^40"),
+            (["-n", "10", "-f", "nan"], "between 0 and 1"),
+        ]:
+            self.fails("build", *args, "-o", "x", stdin="a\n", saying=saying)
+        self.fails("build", "-n", "100G", "-b", "8", "-o", "x", stdin="a\n", saying="no memory for an array of")
+
+    def test_a_full_disk_and_a_closed_pipe(self):
+        self.fails("build", "-n", "100000", "-o", "/dev/full", stdin="a\n", saying="/dev/full: cannot write: No space left on device")
+        with open("/dev/full", "wb") as full:
+            done = subprocess.run([POSY, "query", "good.posy"], input=self.lines(0, 1000).encode(), stdout=full, stderr=subprocess.PIPE, cwd=self.dir)
+        self.assertEqual(done.returncode, 2)
+        self.assertEqual(done.stderr, b"posy: standard output: cannot write: No space left on device\n")
+        read, write = os.pipe()
+        os.close(read)
+        done = subprocess.run([POSY, "query", "good.posy"], input=self.lines(0, 1000).encode(), stdout=write, stderr=subprocess.PIPE, cwd=self.dir)
+        os.close(write)
+        self.assertEqual(done.returncode, 2)
+        self.assertEqual(done.stderr, b"posy: standard output: cannot write: Broken pipe\n")
+        # A file size limit stands for a disk that fills up half way: the old file survives.
+        def limited():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000))
+            import signal
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        self.fails("build", "-n", "1M", "-o", "good.posy", stdin="a\n", preexec_fn=limited, saying="good.posy: cannot write: File too large")
+        self.assertEqual(self.read("good.posy"), self.good)
+
+    def test_commands_that_do_not_exist(self):
+        self.fails("bild", saying="try 'posy --help'")
+        self.fails("build", saying="--output is required")
+        self.fails("info", saying="FILES is required")
+        self.fails("completion", "tcsh", saying="try 'posy completion --help'")
+
+
+class Documents(ToolTest):
+    def test_help_has_examples(self):
+        top = self.posy("--help").decode()
+        for command in "plan build query add remove info union intersect compare fold tour".split():
+            self.assertIn(f"\n  {command} ", top)
+            page = self.posy(command, "--help").decode()
+            self.assertIn("Examples:", page)
+            self.assertIn(f"posy {command}", page)
+
+    def test_the_manual_page_is_good_roff(self):
+        page = self.posy("manual")
+        shown = subprocess.run(["man", "-l", "--warnings", "-"], input=page, capture_output=True, env={**os.environ, "MANWIDTH": "100", "LC_ALL": "C.UTF-8"})
+        self.assertEqual((shown.returncode, shown.stderr), (0, b""))
+        self.assertIn(b"--bits-per-item", shown.stdout)
+
+    def test_bash_completion_works(self):
+        script = self.posy("completion", "bash").decode()
+        ask = script + '\nCOMP_WORDS=(posy bu); COMP_CWORD=1; _posy; echo "${COMPREPLY[*]}"; COMP_WORDS=(posy build --lay); COMP_CWORD=2; _posy; echo "${COMPREPLY[*]}"'
+        self.assertEqual(subprocess.run(["bash", "-c", ask], capture_output=True, text=True).stdout, "build\n--layout\n")
+        for shell in ["zsh", "fish"]:
+            self.assertIn("--layout" if shell == "zsh" else "-l layout", self.posy("completion", shell).decode())
+
+    def test_the_tour(self):
+        tour = self.posy("tour").decode()
+        self.assertIn("$ posy compare monday.posy tuesday.posy", tour)
+        self.assertIn("fliter\n    ltter", tour)
+
+    def test_version(self):
+        self.assertRegex(self.posy("--version").decode(), r"\Aposy \d+\.\d+\.\d+\n\Z")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1] + sys.argv[2:], verbosity=1)
