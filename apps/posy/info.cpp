@@ -101,7 +101,8 @@ void add_info(CLI::App& app) {
             if (s->json) {
                 text += to_json(filter, name).dump(2) + "\n";
             } else {
-                text += fmt::format("{}{:<22}{}\n", text.empty() ? "" : "\n", "file", name) + describe(filter);
+                text +=
+                    fmt::format("{}{:<22}{}\n", text.empty() ? "" : "\n", "file", name) + describe(filter);
             }
         });
         print(text);

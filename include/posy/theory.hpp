@@ -91,6 +91,9 @@ unsigned hadoop_hashes(double n, double m);
 double counter_probability(unsigned j, double n, double m, unsigned k);
 double counter_tail(unsigned j, double n, double m, unsigned k);
 
+// P(c ≥ j) in the blocked layout, where beyond k = 8 one key can meet a counter twice.
+double blocked_counter_tail(unsigned j, double n, double m, unsigned k);
+
 // Bounds on P(any counter ≥ j), each looser than the one before; above 1 they say nothing.
 // m C(nk,j)/m^j
 double overflow_bound_binomial(unsigned j, double n, double m, unsigned k);

@@ -143,9 +143,13 @@ result<comparison> compare(const bloom_filter& a, const bloom_filter& b, double 
     };
     const double aa = cov(na, na, na), bb = cov(nb, nb, nb), uu = cov(nu, nu, nu);
     const double ab = cov(na, nb, common), au = cov(na, nu, na), bu = cov(nb, nu, nb);
+    // The averaged formula uses one slope for all lines, the likelihood each line's own: take over its
+    // variance.
+    const double likelihood = (c.both.high - c.both.low) / 2 / z;
+    const double scale = g.random_load && uu > 0 ? std::max(1.0, likelihood * likelihood / uu) : 1;
     const auto deviation = [&](double of_union) {
         const double v = aa + bb + of_union * of_union * uu + 2 * (ab - of_union * (au + bu));
-        return z * std::sqrt(std::max(v, 0.0));
+        return z * std::sqrt(std::max(v, 0.0) * scale);
     };
     c.intersection = around(na + nb - nu, deviation(1), 0, std::min(c.a.high, c.b.high));
     const double j = nu > 0 ? common / nu : 0;  // dJ = (da + db − (1 + J) du) / u

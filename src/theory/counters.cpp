@@ -39,6 +39,18 @@ double counter_tail(unsigned j, double n, double m, unsigned k) {
     return 1 - sum;
 }
 
+// A key that meets the counter does so once, or (in two layers) twice: with p and q the chances of either
+// layer in the key's line, the numbers of such keys are near independent, and c = once + 2·twice.
+double blocked_counter_tail(unsigned j, double n, double m, unsigned k) {
+    const double lines = m / 512, p = std::min(k, 8u) / 512.0, q = k > 8 ? (k - 8) / 512.0 : 0;
+    double tail = 0;
+    for (unsigned twice = 0; 2 * twice <= j + 1 && (twice == 0 || q > 0); ++twice) {
+        const double weight = q > 0 ? binomial_weight(twice, n, p * q / lines) : 1;
+        tail += weight * counter_tail(j > 2 * twice ? j - 2 * twice : 0, n, lines / (p + q - 2 * p * q), 1);
+    }
+    return tail;
+}
+
 double overflow_bound_binomial(unsigned j, double n, double m, unsigned k) {
     return std::exp(log_binomial(n * k, j) + (1.0 - j) * std::log(m));
 }

@@ -195,7 +195,9 @@ result<plan> predict(std::uint64_t items, const geometry& g, std::optional<doubl
     p.message_bits = m * theory::binary_entropy(p.fill);
     if (delta_fraction)
         p.delta_bits = m * theory::binary_entropy(theory::delta_density(1 - p.fill, *delta_fraction));
-    p.counter_overflow = std::min(1.0, m * theory::counter_tail(15, n, m, g.hashes));
+    p.counter_overflow = std::min(1.0, m * layouts::with_layout(g, [&]<class Layout>(const Layout&) {
+                                           return Layout::counter_tail(15, n, m, g.hashes);
+                                       }));
     return p;
 }
 
@@ -217,8 +219,8 @@ result<plan> choose(const wishes& want) {
     const goal aim = message_matters ? goal::message : array_given ? goal::rate : goal::memory;
     const layout_id layout = want.layout.value_or(message_matters ? layout_id::spread : layout_id::blocked);
     if (const unsigned most = most_hashes(layout); want.hashes.value_or(1) > most) {
-        return error{std::to_string(*want.hashes) + " hashes; layout " + std::string(name_of(layout)) + " takes 1 to " +
-                     std::to_string(most)};
+        return error{std::to_string(*want.hashes) + " hashes; layout " + std::string(name_of(layout)) +
+                     " takes 1 to " + std::to_string(most)};
     }
     return search{want, layout, want.minimize.value_or(aim)}.best();
 }

@@ -86,5 +86,27 @@ TEST(maximum, formulas_agree_with_simulation) {
     }
 }
 
+// Beyond eight hashes a key can meet a counter twice. One line, x keys: the counter is the sum of x draws
+// that are 0, 1 or 2, which is convolved here step by step and averaged over the loads.
+TEST(counter, the_blocked_tail_is_that_of_sums_of_ones_and_twos) {
+    for (const unsigned k : {1u, 5u, 8u, 9u, 12u, 16u}) {
+        const double n = 20000, lines = 300, p = std::min(k, 8u) / 512.0, q = k > 8 ? (k - 8) / 512.0 : 0;
+        std::vector<double> count(200, 0.0);
+        count[0] = 1;
+        double tail = 0, load = std::exp(n * std::log1p(-1 / lines));  // P(x = 0)
+        for (double x = 0; x < 300; ++x) {
+            double here = 0;
+            for (std::size_t c = 15; c < count.size(); ++c) here += count[c];
+            tail += load * here;
+            load *= (n - x) / (x + 1) / (lines - 1);
+            for (std::size_t c = count.size() - 1; c < count.size(); --c) {
+                count[c] = count[c] * (1 - p) * (1 - q) + (c > 0 ? count[c - 1] * (p + q - 2 * p * q) : 0) +
+                           (c > 1 ? count[c - 2] * p * q : 0);
+            }
+        }
+        EXPECT_NEAR(blocked_counter_tail(15, n, 512 * lines, k) / tail, 1, 1e-3) << k;
+    }
+}
+
 }  // namespace
 }  // namespace posy::theory

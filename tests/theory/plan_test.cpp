@@ -34,13 +34,18 @@ TEST(plan, the_classic_optimum) {
     EXPECT_LE(p.counter_overflow, theory::overflow_bound_power(15, 1e6, 1e7, 7));
 }
 
-// Mitzenmacher 2002, Tables I to III: the budget and the memory that the paper allows give the paper's choice.
+// Mitzenmacher 2002, Tables I to III: the budget and the memory that the paper allows give the paper's
+// choice.
 TEST(plan, the_papers_compressed_filters) {
     const struct {
         double message, array;
         unsigned hashes;
         double rate;
-    } rows[] = {{8, 14, 2, 0.0177}, {8, 92, 1, 0.0108}, {16, 28, 4, 0.000314}, {16, 48, 3, 0.000222}, {4, 7, 1, 0.133}};
+    } rows[] = {{8, 14, 2, 0.0177},
+                {8, 92, 1, 0.0108},
+                {16, 28, 4, 0.000314},
+                {16, 48, 3, 0.000222},
+                {4, 7, 1, 0.133}};
     for (const auto& [message, array, hashes, rate] : rows) {
         const auto memory = static_cast<std::uint64_t>(array * 10'000 / 8);
         const auto p = choose({.items = 10'000, .message_bits_per_item = message, .max_memory = memory});
@@ -53,10 +58,12 @@ TEST(plan, the_papers_compressed_filters) {
 
 // Table IV: the same rate, the smallest message; with one hash if memory allows, with two if not.
 TEST(plan, the_smallest_message_for_a_rate) {
-    const auto two = *choose({.items = 10'000, .rate = 0.0216, .max_memory = 16'000, .minimize = goal::message});
+    const auto two =
+        *choose({.items = 10'000, .rate = 0.0216, .max_memory = 16'000, .minimize = goal::message});
     EXPECT_EQ(two.hashes, 2u);
     EXPECT_NEAR(two.message_bits_per_item(), 7.582, 0.02);
-    const auto one = *choose({.items = 10'000, .rate = 0.0216, .max_memory = 60'000, .minimize = goal::message});
+    const auto one =
+        *choose({.items = 10'000, .rate = 0.0216, .max_memory = 60'000, .minimize = goal::message});
     EXPECT_EQ(one.hashes, 1u);
     EXPECT_NEAR(one.message_bits_per_item(), 6.891, 0.01);
 }
@@ -87,9 +94,12 @@ TEST(plan, impossible_wishes_say_which) {
     };
     EXPECT_EQ(why({}), "items must be at least 1");
     EXPECT_NE(why({.items = 10, .rate = std::nan("")}).find("rate"), std::string::npos);
-    EXPECT_NE(why({.items = 1000, .rate = 1e-6, .bits_per_item = 8}).find("cannot be had: the best is"), std::string::npos);
-    EXPECT_NE(why({.items = 1000, .rate = 1e-6, .max_memory = 100}).find("the largest allowed is 100"), std::string::npos);
-    EXPECT_NE(why({.items = 1000, .rate = 0.0001, .message_bits_per_item = 4}).find("message of 4 bits per item is too small"),
+    EXPECT_NE(why({.items = 1000, .rate = 1e-6, .bits_per_item = 8}).find("cannot be had: the best is"),
+              std::string::npos);
+    EXPECT_NE(why({.items = 1000, .rate = 1e-6, .max_memory = 100}).find("the largest allowed is 100"),
+              std::string::npos);
+    EXPECT_NE(why({.items = 1000, .rate = 0.0001, .message_bits_per_item = 4})
+                  .find("message of 4 bits per item is too small"),
               std::string::npos);
     EXPECT_NE(why({.items = 1000, .delta_fraction = 2}).find("delta fraction"), std::string::npos);
     EXPECT_NE(why({.items = std::uint64_t{1} << 39, .rate = 1e-9}).find("2^40"), std::string::npos);

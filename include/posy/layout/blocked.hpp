@@ -59,6 +59,9 @@ class blocked {
     static double expected_rate(double items, double bits, unsigned hashes) {
         return theory::blocked_rate(items, bits, hashes);
     }
+    static double counter_tail(unsigned j, double items, double bits, unsigned hashes) {
+        return theory::blocked_counter_tail(j, items, bits, hashes);
+    }
 
     // The mean over the lines of P(all bits of a random key are set), which is Π φ_w^⌊k/8⌋ times the mean of
     // Π φ_w over the subsets: an elementary symmetric polynomial of the fills φ of the 8 words.

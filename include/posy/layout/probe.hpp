@@ -19,10 +19,11 @@ inline std::uint64_t scale(std::uint64_t random, std::uint64_t range) {
 // The i-th 64 random bits of a digest: x_0 = low, x_{i+1} = x_i·C + high.
 //
 // Plain double hashing is C = 1. Its probes are an arithmetic progression, so two keys that share two probes
-// share many, and the measured rate lies above the formula (Kirsch and Mitzenmacher 2006 show that the excess
-// vanishes as m grows; at m = 10,000 and k = 20 it is several percent). A large multiplier costs one
-// instruction and destroys the progression: a difference δ between two keys' x_i becomes δ·C + Δhigh, and
-// knowing two of them to be small says nothing of the third.
+// share many, and the measured rate lies above the formula. The excess vanishes as m grows (Kirsch and
+// Mitzenmacher 2006), but at n = 100, m = 1000, k = 7 we measured 5 %, and at n = 346, m = 10,000, k = 20 the
+// rate was 16 times the formula's. A large multiplier costs one instruction and destroys the progression: a
+// difference δ between two keys' x_i becomes δ·C + Δhigh, and knowing two of them to be small says nothing of
+// the third.
 class probe_sequence {
   public:
     explicit probe_sequence(digest d) : state_(d.low), step_(d.high) {}

@@ -38,6 +38,9 @@ class sliced {
     static double expected_rate(double items, double bits, unsigned hashes) {
         return theory::sliced_rate(items, bits, hashes);
     }
+    static double counter_tail(unsigned j, double items, double bits, unsigned hashes) {
+        return theory::counter_tail(j, items, bits / hashes, 1);
+    }
     double rate_now(std::span<const std::uint64_t> words) const {
         double rate = 1;
         for (unsigned i = 0; i < hashes_; ++i) {

@@ -36,6 +36,9 @@ class spread {
     static double expected_rate(double items, double bits, unsigned hashes) {
         return theory::spread_rate(items, bits, hashes);
     }
+    static double counter_tail(unsigned j, double items, double bits, unsigned hashes) {
+        return theory::counter_tail(j, items, bits, hashes);
+    }
     double rate_now(std::span<const std::uint64_t> words) const {
         return std::pow(static_cast<double>(ones_in(words)) / static_cast<double>(bits_), hashes_);
     }
