@@ -1,5 +1,5 @@
 // The input cut into blocks of whole records, and the threads that work on them.
-#include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -19,26 +19,6 @@ namespace posy::tool {
 namespace {
 
 constexpr std::size_t block_size = 1 << 20;
-
-class mapping {
-  public:
-    mapping(int file, std::uint64_t size, const std::string& name) : size_(size) {
-        if (size == 0) return;
-        base_ = mmap(nullptr, size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, file, 0);
-        if (base_ == MAP_FAILED) throw failure(name + ": " + base::system_error("cannot map").message);
-        madvise(base_, size, MADV_SEQUENTIAL);
-    }
-    ~mapping() {
-        if (size_ != 0) munmap(base_, size_);
-    }
-    mapping(const mapping&) = delete;
-    mapping& operator=(const mapping&) = delete;
-    std::string_view text() const { return {static_cast<const char*>(base_), size_}; }
-
-  private:
-    void* base_ = nullptr;
-    std::uint64_t size_;
-};
 
 // A block and whatever keeps its text alive.
 struct held_block {
@@ -68,8 +48,9 @@ class block_source {
         file_ = path == "-" ? base::descriptor(dup(STDIN_FILENO))
                             : take(base::open_for_reading(path), files_[index_]);
         const auto size = base::regular_size(file_.get());
-        const bool from_start = size && lseek(file_.get(), 0, SEEK_CUR) == 0;
-        if (from_start) map_ = std::make_shared<mapping>(file_.get(), *size, files_[index_]);
+        if (size && base::position(file_.get()) == std::uint64_t{0})
+            map_ = std::make_shared<base::mapping>(
+                take(base::mapping::of(file_.get(), 0, *size), files_[index_]));
         open_ = true;
         offset_ = 0;
     }
@@ -85,7 +66,8 @@ class block_source {
         return b;
     }
     std::optional<held_block> next_mapped() {
-        const std::string_view rest = map_->text().substr(offset_);
+        const auto bytes = map_->bytes().subspan(offset_);
+        const std::string_view rest(reinterpret_cast<const char*>(bytes.data()), bytes.size());
         if (rest.empty()) return std::nullopt;
         const std::size_t end = rest.find(end_, std::min(block_size, rest.size() - 1));
         return held_block{piece(rest.substr(0, end == std::string_view::npos ? end : end + 1)), map_};
@@ -116,23 +98,32 @@ class block_source {
     std::size_t index_ = 0;
     bool open_ = false;
     base::descriptor file_;
-    std::shared_ptr<mapping> map_;
+    std::shared_ptr<base::mapping> map_;
     std::string carry_;
     std::uint64_t offset_ = 0;
     std::uint64_t sequence_ = 0;
 };
 
-std::optional<std::uint64_t> total_size(const key_options& options) {
-    std::uint64_t total = 0;
-    for (const std::string& path : options.files) {
-        const auto file =
-            path == "-" ? base::descriptor(dup(STDIN_FILENO)) : take(base::open_for_reading(path), path);
-        const auto size = base::regular_size(file.get());
-        if (!size) return std::nullopt;
-        total += *size;
+// Can this input be read twice, and how large is it? Asked without opening: a named pipe opens only once.
+struct input_size {
+    bool again = true;
+    std::optional<std::uint64_t> bytes = 0;
+};
+input_size size_of(const key_options& options) {
+    input_size all;
+    for (const std::string& path : options.files.empty() ? std::vector<std::string>{"-"} : options.files) {
+        struct stat status {};
+        if ((path == "-" ? fstat(STDIN_FILENO, &status) : stat(path.c_str(), &status)) != 0) {
+            throw failure(display_name(path) + ": " + base::system_error("cannot open").message);
+        }
+        const bool from_start =
+            path != "-" || (base::position(STDIN_FILENO) == std::uint64_t{0} && status.st_size > 0);
+        all.again = all.again && S_ISREG(status.st_mode) && from_start;
+        if (!S_ISREG(status.st_mode)) all.bytes = std::nullopt;
+        if (all.bytes) *all.bytes += static_cast<std::uint64_t>(status.st_size);
     }
-    if (options.files.empty()) return base::regular_size(STDIN_FILENO);
-    return total;
+    if (all.bytes == std::uint64_t{0}) all.bytes = std::nullopt;
+    return all;
 }
 
 }  // namespace
@@ -140,7 +131,7 @@ std::optional<std::uint64_t> total_size(const key_options& options) {
 void for_each_block(const key_options& options, const std::string& title,
                     const std::function<void(const block&)>& work) {
     block_source source(options);
-    progress shown(title, total_size(options));
+    progress shown(title, size_of(options).bytes);
     std::mutex taking;
     std::exception_ptr failed;
     const auto worker = [&] {
@@ -168,7 +159,19 @@ void for_each_block(const key_options& options, const std::string& title,
     if (failed) std::rethrow_exception(failed);
 }
 
-bool seekable(const key_options& options) { return total_size(options).has_value(); }
+void for_each_batch(const key_options& options, const hasher& hash, const std::string& title,
+                    const std::function<void(std::span<const digest>)>& use) {
+    for_each_block(options, title, [&](const block& piece) {
+        thread_local std::vector<digest> batch;
+        batch.clear();
+        for_each_key(options, piece, [&](std::string_view key, std::string_view) {
+            batch.push_back(options.hash(hash, key));
+        });
+        use(batch);
+    });
+}
+
+bool seekable(const key_options& options) { return size_of(options).again; }
 
 std::uint64_t count_keys(const key_options& options) {
     const bool plain = !options.words && !options.skip_missing;

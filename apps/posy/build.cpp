@@ -22,19 +22,9 @@ struct options {
     unsigned counter_bits = 4;
 };
 
-// Calls use(digests) with batches of the keys' digests, from several threads.
-template <class Use>
-void for_each_batch(const key_options& keys, const hasher& hash, Use use) {
-    for_each_block(keys, "building", [&](const block& piece) {
-        thread_local std::vector<digest> batch;
-        batch.clear();
-        for_each_key(keys, piece,
-                     [&](std::string_view key, std::string_view) { batch.push_back(keys.hash(hash, key)); });
-        use(std::span<const digest>(batch));
-    });
-}
+using trained = std::variant<bloom_filter, counting_filter>;
 
-any_filter make(const options& o, std::uint64_t items, hash_seed seed) {
+trained make(const options& o, std::uint64_t items, hash_seed seed) {
     // An empty set has the smallest filter there is, and it is a valid one.
     const plan p = take(choose(o.shape.to_wishes(std::max<std::uint64_t>(items, 1))), "build");
     const geometry g = p.geometry(o.hash.family(), seed);
@@ -42,15 +32,15 @@ any_filter make(const options& o, std::uint64_t items, hash_seed seed) {
     return take(bloom_filter::make(g), "build");
 }
 
-void fill(any_filter& filter, const options& o, const hasher& hash) {
+void fill(trained& filter, const options& o, const hasher& hash) {
     if (auto* plain = std::get_if<bloom_filter>(&filter)) {
-        for_each_batch(o.keys, hash, [&](std::span<const digest> batch) {
+        for_each_batch(o.keys, hash, "building", [&](std::span<const digest> batch) {
             o.keys.thread_count() == 1 ? plain->insert(batch) : plain->insert_concurrently(batch);
         });
         return;
     }
     std::mutex one_at_a_time;
-    for_each_batch(o.keys, hash, [&](std::span<const digest> batch) {
+    for_each_batch(o.keys, hash, "building", [&](std::span<const digest> batch) {
         const std::lock_guard lock(one_at_a_time);
         std::get<counting_filter>(filter).insert(batch);
     });
@@ -58,28 +48,30 @@ void fill(any_filter& filter, const options& o, const hasher& hash) {
 
 // A pipe can be read only once, and nobody said how many keys it brings: remember their digests, 16 bytes a
 // key, and size the filter when they are all there.
-any_filter build_from_pipe(const options& o, hash_seed seed) {
+trained build_from_pipe(const options& o, hash_seed seed) {
     std::vector<digest> all;
     std::mutex one_at_a_time;
-    for_each_batch(o.keys, hasher(o.hash.family(), seed), [&](std::span<const digest> batch) {
+    for_each_batch(o.keys, hasher(o.hash.family(), seed), "building", [&](std::span<const digest> batch) {
         const std::lock_guard lock(one_at_a_time);
         all.insert(all.end(), batch.begin(), batch.end());
     });
-    any_filter filter = make(o, all.size(), seed);
+    trained filter = make(o, all.size(), seed);
     std::visit([&](auto& either) { either.insert(std::span<const digest>(all)); }, filter);
     return filter;
 }
 
 void run(const options& o) {
+    check_output(o.output);
     const hash_seed seed = o.hash.seed();
-    const bool known = o.shape.has_items();
-    any_filter filter =
-        known || seekable(o.keys) ? make(o, known ? 0 : count_keys(o.keys), seed) : build_from_pipe(o, seed);
-    if (known || seekable(o.keys)) fill(filter, o, hasher(o.hash.family(), seed));
-    save_filter(o.output, filter);
+    const bool known = o.shape.has_items(), again = seekable(o.keys);
+    trained filter =
+        known || again ? make(o, known ? 0 : count_keys(o.keys), seed) : build_from_pipe(o, seed);
+    if (known || again) fill(filter, o, hasher(o.hash.family(), seed));
+    std::visit([&](const auto& either) { save_body(o.output, either); }, filter);
 
-    const bloom_filter& plain = filter_ref(filter).plain();
     if (isatty(STDERR_FILENO)) {
+        const auto* counting = std::get_if<counting_filter>(&filter);
+        const bloom_filter& plain = counting ? counting->projection() : std::get<bloom_filter>(filter);
         fmt::print(stderr, "{} items, {}, false-positive rate {}\n",
                    count(static_cast<double>(*plain.items())), bytes(plain.bits().words().size_bytes()),
                    rate(plain.false_positive_rate()));

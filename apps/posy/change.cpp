@@ -21,35 +21,36 @@ struct options {
 template <class Use>
 void for_each_digest(const key_options& keys, const hasher& hash, const std::string& title, Use use) {
     std::mutex one_at_a_time;
-    for_each_block(keys, title, [&](const block& piece) {
-        std::vector<digest> batch;
-        for_each_key(keys, piece,
-                     [&](std::string_view key, std::string_view) { batch.push_back(keys.hash(hash, key)); });
+    for_each_batch(keys, hash, title, [&](std::span<const digest> batch) {
         const std::lock_guard lock(one_at_a_time);
         for (const digest d : batch) use(d);
     });
 }
 
 void run_add(const options& o) {
-    any_filter filter = load_filter(o.filter);
-    std::visit(
-        [&](auto& either) {
-            for_each_digest(o.keys, either.hash(), "adding", [&](digest d) { either.insert(d); });
-        },
-        filter);
-    save_filter(o.target(), filter);
+    o.keys.refuse_both_from_stdin(o.filter);
+    message m = load_message(o.filter);
+    if (auto* counting = std::get_if<counting_filter>(&m.body)) {
+        for_each_digest(o.keys, counting->hash(), "adding", [&](digest d) { counting->insert(d); });
+    } else {
+        auto plain = plain_of(std::move(m.body), display_name(o.filter));
+        for_each_digest(o.keys, plain.hash(), "adding", [&](digest d) { plain.insert(d); });
+        m.body = std::move(plain);
+    }
+    save_body(o.target(), m.body);
 }
 
 void run_remove(const options& o) {
-    any_filter filter = load_filter(o.filter);
-    auto* counting = std::get_if<counting_filter>(&filter);
+    o.keys.refuse_both_from_stdin(o.filter);
+    message m = load_message(o.filter);
+    auto* counting = std::get_if<counting_filter>(&m.body);
     if (!counting) {
         throw failure(display_name(o.filter) +
                       ": a plain filter forgets nothing; only one built with --counting can remove keys");
     }
     std::uint64_t refused = 0;
     for_each_digest(o.keys, counting->hash(), "removing", [&](digest d) { refused += !counting->remove(d); });
-    save_filter(o.target(), filter);
+    save_body(o.target(), m.body);
     if (refused > 0) {
         fmt::print(stderr,
                    "posy: {} of the keys were certainly not in the set; nothing was removed for them\n",

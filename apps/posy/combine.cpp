@@ -5,12 +5,6 @@
 namespace posy::tool {
 namespace {
 
-// The plain filter itself, or the projection of a counting one: the algebra is that of sets.
-bloom_filter plain_of(any_filter filter, const std::string& name) {
-    if (auto* plain = std::get_if<bloom_filter>(&filter)) return std::move(*plain);
-    return take(std::get<counting_filter>(filter).projection().clone(), name);
-}
-
 using combination = result<void> (*)(bloom_filter&, const bloom_filter&);
 
 void add_combination(CLI::App& app, const std::string& name, const std::string& what,
@@ -28,14 +22,15 @@ void add_combination(CLI::App& app, const std::string& name, const std::string& 
     command->add_option("-o,--output", s->output, "File to write; - for standard output")->default_val("-");
     command->callback([s, combine] {
         std::optional<bloom_filter> all;
-        for_each_filter(s->files, [&](any_filter filter, const std::string& file) {
+        for_each_message(s->files, [&](message next, const std::string& file) {
+            auto filter = plain_of(std::move(next.body), file);
             if (!all) {
-                all = plain_of(std::move(filter), file);
+                all = std::move(filter);
             } else {
-                take(combine(*all, filter_ref(filter).plain()), file);
+                take(combine(*all, filter), file);
             }
         });
-        save_filter(s->output, *all);
+        save_body(s->output, *all);
     });
 }
 
@@ -51,12 +46,12 @@ void add_fold(CLI::App& app) {
                     "  posy fold big.posy --by 10 -o tenth.posy\n"
                     "The result is, bit for bit, the filter that would have been built at that size.");
     command->add_option("FILE", s->file, "The filter; - for standard input")->required();
-    command->add_option("--by", s->by, "How many times smaller; must divide the size")->capture_default_str();
+    command->add_option("--by", s->by, "How many times smaller; must divide the size")
+        ->check(CLI::Range(std::uint64_t{1}, max_bits))
+        ->capture_default_str();
     command->add_option("-o,--output", s->output, "File to write; - for standard output")->default_val("-");
-    command->callback([s] {
-        const any_filter filter = load_filter(s->file);
-        save_filter(s->output, take(fold(filter_ref(filter).plain(), s->by), display_name(s->file)));
-    });
+    command->callback(
+        [s] { save_body(s->output, take(fold(load_plain(s->file), s->by), display_name(s->file))); });
 }
 
 }  // namespace

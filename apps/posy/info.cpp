@@ -6,6 +6,7 @@
 
 #include "posy/estimate.hpp"
 #include "posy/plan.hpp"
+#include "posy/theory.hpp"
 #include "text.hpp"
 #include "tool.hpp"
 
@@ -16,13 +17,36 @@ nlohmann::ordered_json number_or_null(double x) {
     return std::isfinite(x) ? nlohmann::ordered_json(x) : nlohmann::ordered_json(nullptr);
 }
 
-nlohmann::ordered_json to_json(filter_ref filter, const std::string& name) {
-    const bloom_filter& plain = filter.plain();
+// What info says of a message, beside its plain filter.
+struct facts {
+    std::string kind;
+    std::vector<std::pair<std::string, std::string>> rows;             // for people
+    nlohmann::ordered_json fields = nlohmann::ordered_json::object();  // for programs
+};
+
+facts facts_of(const any_body& body) {
+    facts f{"filter", {}};
+    if (const auto* counting = std::get_if<counting_filter>(&body)) {
+        const std::uint64_t size = counting->counters().cells().words().size_bytes();
+        f.kind = fmt::format("counting filter, {}-bit counters", counting->counters().width());
+        f.rows = {{"counters", bytes(size)},
+                  {"saturated counters", count(static_cast<double>(counting->saturated()))}};
+        f.fields = {{"counter_bits", counting->counters().width()},
+                    {"saturated_counters", counting->saturated()},
+                    {"counter_bytes", size}};
+    } else if (const auto* compressed = std::get_if<compressed_filter>(&body)) {
+        f.kind = fmt::format("queryable compressed filter, {} form", name_of(compressed->form()));
+        f.rows = {{"compressed", bytes(compressed->bytes().size())}};
+        f.fields = {{"form", name_of(compressed->form())}, {"compressed_bytes", compressed->bytes().size()}};
+    }
+    return f;
+}
+
+nlohmann::ordered_json to_json(const facts& f, const bloom_filter& plain) {
     const geometry& g = plain.geometry();
     const estimate items = estimate_items(plain);
     nlohmann::ordered_json j{
-        {"file", name},
-        {"kind", filter.counting() ? "counting filter" : "filter"},
+        {"kind", f.kind},
         {"bits", g.bits},
         {"hashes", g.hashes},
         {"layout", name_of(g.layout)},
@@ -37,48 +61,85 @@ nlohmann::ordered_json to_json(filter_ref filter, const std::string& name) {
         {"fill", plain.fill()},
         {"false_positive_rate", plain.false_positive_rate()},
         {"memory_bytes", plain.bits().words().size_bytes()},
+        {"message_bits",
+         theory::log2_binomial(static_cast<double>(g.bits), static_cast<double>(plain.ones()))},
     };
     if (plain.items()) {
         j["items"] = *plain.items();
         if (const auto p = predict(*plain.items(), g))
             j["planned_false_positive_rate"] = p->false_positive_rate;
     }
-    if (const counting_filter* counting = filter.counting()) {
-        j["counter_bits"] = counting->counters().width();
-        j["saturated_counters"] = counting->saturated();
-        j["counter_bytes"] = counting->counters().cells().words().size_bytes();
-    }
+    j.update(f.fields);
     return j;
 }
 
-std::string describe(filter_ref filter) {
-    const bloom_filter& plain = filter.plain();
+std::string row(std::string_view what, const std::string& value) {
+    return fmt::format("{:<22}{}\n", what, value);
+}
+
+std::string describe(const facts& f, const bloom_filter& plain) {
     const geometry& g = plain.geometry();
-    std::string text;
-    const auto row = [&](std::string_view what, const std::string& value) {
-        text += fmt::format("{:<22}{}\n", what, value);
-    };
-    const counting_filter* counting = filter.counting();
-    row("kind",
-        counting ? fmt::format("counting filter, {}-bit counters", counting->counters().width()) : "filter");
-    row("bits", count(static_cast<double>(g.bits)));
-    row("hashes", fmt::format("{}, {}", g.hashes, name_of(g.layout)));
-    row("hash", fmt::format("{}, seed {}", name_of(g.hash),
-                            g.seed.high != 0 ? fmt::format("0x{:x}{:016x}", g.seed.high, g.seed.low)
-                                             : std::to_string(g.seed.low)));
-    row("items inserted", plain.items() ? count(static_cast<double>(*plain.items())) : "unknown");
-    row("different items", range(estimate_items(plain)) + " at 95 %");
-    row("fill", fmt::format("{:.2f} %", 100 * plain.fill()));
-    row("false-positive rate", rate(plain.false_positive_rate()));
+    std::string text = row("kind", f.kind);
+    text += row("bits", count(static_cast<double>(g.bits)));
+    text += row("hashes", fmt::format("{}, {}", g.hashes, name_of(g.layout)));
+    text += row("hash", fmt::format("{}, seed {}", name_of(g.hash),
+                                    g.seed.high != 0 ? fmt::format("0x{:x}{:016x}", g.seed.high, g.seed.low)
+                                                     : std::to_string(g.seed.low)));
+    text += row("items inserted", plain.items() ? count(static_cast<double>(*plain.items())) : "unknown");
+    text += row("different items", range(estimate_items(plain)) + " at 95 %");
+    text += row("fill", fmt::format("{:.2f} %", 100 * plain.fill()));
+    text += row("false-positive rate", rate(plain.false_positive_rate()));
     if (plain.items()) {
-        if (const auto p = predict(*plain.items(), g)) row("  as planned", rate(p->false_positive_rate));
+        if (const auto p = predict(*plain.items(), g))
+            text += row("  as planned", rate(p->false_positive_rate));
     }
-    row("memory", bytes(plain.bits().words().size_bytes()));
-    if (counting) {
-        row("counters", bytes(counting->counters().cells().words().size_bytes()));
-        row("saturated counters", count(static_cast<double>(counting->saturated())));
-    }
+    text += row("memory", bytes(plain.bits().words().size_bytes()));
+    const double bound =
+        theory::log2_binomial(static_cast<double>(g.bits), static_cast<double>(plain.ones()));
+    text += row("smallest message", bytes(static_cast<std::uint64_t>(bound / 8)) + " and a header");
+    for (const auto& [what, value] : f.rows) text += row(what, value);
     return text;
+}
+
+std::string describe(const filter_delta& delta, std::uint64_t generation) {
+    const geometry& g = delta.geometry;
+    const auto flips = static_cast<double>(delta.flips.ones());
+    return row("kind", "delta") + row("bits", count(static_cast<double>(g.bits))) +
+           row("hashes", fmt::format("{}, {}", g.hashes, name_of(g.layout))) +
+           row("generations", fmt::format("{} to {}", delta.base_generation, generation)) +
+           row("base checksum", fmt::format("{:08x}", delta.base_checksum)) +
+           row("bits that change",
+               fmt::format("{} ({:.3g} %)", count(flips), 100 * flips / static_cast<double>(g.bits)));
+}
+
+nlohmann::ordered_json to_json(const filter_delta& delta, std::uint64_t generation) {
+    const geometry& g = delta.geometry;
+    return {{"kind", "delta"},
+            {"bits", g.bits},
+            {"hashes", g.hashes},
+            {"layout", name_of(g.layout)},
+            {"generation", generation},
+            {"base_generation", delta.base_generation},
+            {"flips", delta.flips.ones()}};
+}
+
+std::string describe(message m, const std::string& name, bool json) {
+    nlohmann::ordered_json j{{"file", name}};
+    if (const auto* delta = std::get_if<filter_delta>(&m.body)) {
+        if (!json) return row("file", name) + describe(*delta, m.generation);
+        j.update(to_json(*delta, m.generation));
+        return j.dump(2) + "\n";
+    }
+    const facts f = facts_of(m.body);
+    const bloom_filter plain = plain_of(std::move(m.body), name);
+    const std::string sum = fmt::format("{:08x}", bits_checksum(plain.bits()));
+    if (!json)
+        return row("file", name) + describe(f, plain) + row("message", bytes(m.size)) +
+               row("checksum of the bits", sum);
+    j.update(to_json(f, plain));
+    j["message_bytes"] = m.size;
+    j["bits_checksum"] = sum;
+    return j.dump(2) + "\n";
 }
 
 }  // namespace
@@ -97,13 +158,8 @@ void add_info(CLI::App& app) {
     command->add_flag("--json", s->json, "Print one JSON object a filter");
     command->callback([s] {
         std::string text;  // all or nothing: a stream that turns out to be damaged prints only its error
-        for_each_filter(s->files, [&](const any_filter& filter, const std::string& name) {
-            if (s->json) {
-                text += to_json(filter, name).dump(2) + "\n";
-            } else {
-                text +=
-                    fmt::format("{}{:<22}{}\n", text.empty() ? "" : "\n", "file", name) + describe(filter);
-            }
+        for_each_message(s->files, [&](message m, const std::string& name) {
+            text += (text.empty() || s->json ? "" : "\n") + describe(std::move(m), name, s->json);
         });
         print(text);
     });

@@ -9,12 +9,12 @@
 namespace posy::tool {
 namespace {
 
-// A field of a delimited record, unquoted as in RFC 4180 when it starts with a quote. `scratch` holds the
-// text where unquoting had to change it.
+// A field of a delimited record. Between commas it is unquoted as in RFC 4180 when it starts with a quote;
+// quotes do not reach over the end of a line. `scratch` holds the text where unquoting had to change it.
 std::optional<std::string_view> field_of(std::string_view record, std::size_t number, char delimiter,
                                          std::string& scratch) {
     for (std::size_t i = 1;; ++i) {
-        if (!record.empty() && record.front() == '"') {
+        if (delimiter == ',' && record.starts_with('"')) {
             scratch.clear();
             std::size_t at = 1;
             for (; at < record.size(); ++at) {
@@ -42,14 +42,34 @@ nlohmann::json::json_pointer pointer(std::string path) {
         for (char& c : path) c = c == '.' ? '/' : c;
         path.insert(0, "/");
     }
-    return nlohmann::json::json_pointer(path);
+    try {
+        return nlohmann::json::json_pointer(path);
+    } catch (const nlohmann::json::exception&) {
+        throw failure("--json-path " + path +
+                      ": write it as user.id or /user/id, with ~0 for ~ and ~1 for /");
+    }
 }
 
+// Strings as they are, numbers and truth values as JSON writes them; other values are no keys.
 std::optional<std::string> json_value(std::string_view record, const nlohmann::json::json_pointer& path) {
     const auto document = nlohmann::json::parse(record, nullptr, false);
     if (document.is_discarded() || !document.contains(path)) return std::nullopt;
     const auto& value = document[path];
+    if (value.is_structured() || value.is_null()) return std::nullopt;
     return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
+// A decimal integer of 64 bits, signed or not, as the 64 bits it is hashed by.
+std::optional<std::uint64_t> integer(std::string_view key) {
+    const char* end = key.data() + key.size();
+    std::int64_t small = 0;
+    if (const auto [at, wrong] = std::from_chars(key.data(), end, small); wrong == std::errc{} && at == end) {
+        return static_cast<std::uint64_t>(small);
+    }
+    std::uint64_t large = 0;
+    if (const auto [at, wrong] = std::from_chars(key.data(), end, large); wrong == std::errc{} && at == end)
+        return large;
+    return std::nullopt;
 }
 
 bool in_word(char c) {
@@ -73,20 +93,30 @@ void split_words(std::string_view record, Use use) {
 
 }  // namespace
 
-void key_options::add_to(CLI::App& command) {
-    command.add_option("KEYS", files, "Files of keys; none or - for standard input");
-    command.add_option("--field", field, "The key is this field of the line, counted from 1")
-        ->check(CLI::PositiveNumber);
-    command.add_option("--delimiter", delimiter,
-                       "What separates fields: one character (default: tab; comma in *.csv)");
-    command.add_option("--json-path", json_path,
-                       "Lines are JSON; the key is the value at this path, e.g. user.id");
-    command.add_flag("--words", words, "Every word of the text is a key");
+void key_options::add_to(CLI::App& command, const std::string& name, const std::string& what) {
+    command.add_option(name, files, what);
+    auto* by_field =
+        command.add_option("--field", field, "The key is this field of the line, counted from 1")
+            ->check(CLI::Range(1, 1'000'000));
+    command
+        .add_option("--delimiter", delimiter,
+                    "What separates fields: one character, or \\t (default: tab; comma in *.csv)")
+        ->check([](const std::string& text) {
+            return text.size() == 1 || text == "\\t" ? std::string()
+                                                     : "--delimiter takes one character, or \\t";
+        });
+    auto* by_json = command.add_option("--json-path", json_path,
+                                       "Lines are JSON; the key is the value at this path, e.g. user.id");
+    command.add_flag("--words", words, "Every word of the text is a key")
+        ->excludes(by_field)
+        ->excludes(by_json);
+    by_field->excludes(by_json);
     command.add_flag("--null", null, "Records end with a NUL byte instead of a newline");
     command.add_flag("--integers", integers, "Keys are decimal integers and hashed as 64-bit numbers");
     command.add_flag("--skip-missing", skip_missing,
                      "Pass over records that have no such field, value or integer");
-    command.add_option("--threads", threads, "How many threads to use (default: all cores)");
+    command.add_option("--threads", threads, "How many threads to use (default: all cores)")
+        ->check(CLI::Range(1, 1024));
 }
 
 unsigned key_options::thread_count() const {
@@ -94,20 +124,23 @@ unsigned key_options::thread_count() const {
 }
 
 digest key_options::hash(const hasher& hash, std::string_view key) const {
-    if (!integers) return hash(key);
-    std::int64_t value = 0;
-    const auto signed_end = std::from_chars(key.data(), key.data() + key.size(), value);
-    if (signed_end.ec == std::errc{}) return hash(value);
-    std::uint64_t large = 0;
-    std::from_chars(key.data(), key.data() + key.size(), large);
-    return hash(large);
+    return integers ? hash(integer(key).value_or(0)) : hash(key);  // for_each_key lets only integers pass
+}
+
+void key_options::refuse_both_from_stdin(const std::string& filter) const {
+    if (filter == "-" && (files.empty() || std::ranges::count(files, "-") != 0)) {
+        throw failure(
+            "the filter and the keys cannot both come from standard input; name a file for one of them");
+    }
 }
 
 void for_each_key(const key_options& options, const block& block,
                   const std::function<void(std::string_view, std::string_view)>& use) {
     std::string scratch;
     const bool csv = options.delimiter.empty() && block.file->ends_with(".csv");
-    const char delimiter = csv ? ',' : options.delimiter.empty() ? '\t' : options.delimiter[0];
+    const char delimiter = csv                                                       ? ','
+                           : options.delimiter.empty() || options.delimiter == "\\t" ? '\t'
+                                                                                     : options.delimiter[0];
     const auto path = options.json_path.empty() ? nlohmann::json::json_pointer() : pointer(options.json_path);
 
     const auto missing = [&](std::string_view record, const std::string& what) {
@@ -117,16 +150,7 @@ void for_each_key(const key_options& options, const block& block,
                       "; --skip-missing leaves such records out");
     };
     const auto give = [&](std::string_view key, std::string_view record) {
-        if (options.integers) {
-            std::int64_t small = 0;
-            std::uint64_t large = 0;
-            const char* end = key.data() + key.size();
-            const auto a = std::from_chars(key.data(), end, small);
-            const auto b = std::from_chars(key.data(), end, large);
-            if (!((a.ec == std::errc{} && a.ptr == end) || (b.ec == std::errc{} && b.ptr == end))) {
-                return missing(record, "a 64-bit integer");
-            }
-        }
+        if (options.integers && !integer(key)) return missing(record, "a 64-bit integer");
         use(key, record);
     };
 

@@ -28,11 +28,14 @@ struct key_options {
     bool skip_missing = false;
     unsigned threads = 0;
 
-    void add_to(CLI::App&);
+    // `files` is what the positional argument is called, and `what` its description.
+    void add_to(CLI::App&, const std::string& name = "KEYS",
+                const std::string& what = "Files of keys; none or - for standard input");
     char record_end() const { return null ? '\0' : '\n'; }
     unsigned thread_count() const;
     // The key's digest; an integer in integer mode.
     digest hash(const hasher&, std::string_view key) const;
+    void refuse_both_from_stdin(const std::string& filter) const;
 };
 
 // Some records of one file.
@@ -52,6 +55,10 @@ void for_each_block(const key_options&, const std::string& title,
 // records are to be skipped.
 void for_each_key(const key_options&, const block&,
                   const std::function<void(std::string_view key, std::string_view record)>& use);
+
+// Calls use(digests) with the digests of all keys, in batches, on several threads, in any order.
+void for_each_batch(const key_options&, const hasher&, const std::string& title,
+                    const std::function<void(std::span<const digest>)>& use);
 
 // True if all input is in files that can be read twice.
 bool seekable(const key_options&);

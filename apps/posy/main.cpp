@@ -1,6 +1,10 @@
 // posy: a good Unix filter for Bloom filters. One file per command; docs/tool.md shows them all.
+#include <unistd.h>
+
 #include <csignal>
 #include <cstdio>
+#include <iostream>
+#include <string_view>
 
 #include "tool.hpp"
 
@@ -24,12 +28,20 @@ int run(int argc, char** argv) {
     add_info(app);
     add_combine(app);
     add_compare(app);
+    add_pack(app);
+    add_delta(app);
+    add_papers(app);
     add_tour(app);
     add_manual(app);
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& e) {
-        if (e.get_exit_code() == 0) return app.exit(e);
+        if (e.get_exit_code() == 0) {
+            const int status = app.exit(e);
+            std::cout.flush();
+            if (!std::cout) throw failure("standard output: cannot write the help");
+            return status;
+        }
         std::string name = "posy";
         for (const CLI::App* sub : app.get_subcommands()) name += " " + sub->get_name();
         std::fprintf(stderr, "posy: %s; try '%s --help'\n", e.what(), name.c_str());
@@ -45,6 +57,12 @@ int run(int argc, char** argv) {
 }  // namespace posy::tool
 
 int main(int argc, char** argv) {
+    // Input files are mapped; one that is cut shorter while we read it ends like this.
+    std::signal(SIGBUS, [](int) {
+        constexpr std::string_view line = "posy: a file was cut shorter while it was read\n";
+        if (write(STDERR_FILENO, line.data(), line.size()) < 0) _exit(3);
+        _exit(2);
+    });
     std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is an error like any other, with its line and its status
     try {
         return posy::tool::run(argc, argv);

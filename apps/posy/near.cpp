@@ -14,9 +14,8 @@ std::string printable_ascii() {
     return all;
 }
 
-bool may_contain_near(const bloom_filter& filter, const hasher& hash, std::string_view key,
+bool may_contain_near(const std::function<bool(std::string_view)>& test, std::string_view key,
                       std::string_view alphabet) {
-    const auto test = [&](std::string_view text) { return filter.may_contain(hash(text)); };
     if (test(key)) return true;
     for (std::size_t i = 0; i + 1 < key.size(); ++i) {  // two neighbours swapped
         std::string text(key);
@@ -46,10 +45,10 @@ bool may_contain_near(const bloom_filter& filter, const hasher& hash, std::strin
     return false;
 }
 
-void warn_if_near_is_vague(const bloom_filter& filter, std::string_view alphabet) {
+void warn_if_near_is_vague(double false_positive_rate, std::string_view alphabet) {
     const double length = 8, size = static_cast<double>(alphabet.size());
     const double probes = length + length - 1 + length * size + (length + 1) * size;
-    const double chance = -std::expm1(probes * std::log1p(-filter.false_positive_rate()));
+    const double chance = -std::expm1(probes * std::log1p(-false_positive_rate));
     if (chance < 0.05) return;
     fmt::print(
         stderr,

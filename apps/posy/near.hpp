@@ -6,15 +6,15 @@
 // in a thousand for an answer of yes to mean much. The tool says so when it is not.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
-
-#include "posy/bloom_filter.hpp"
 
 namespace posy::tool {
 
 std::string printable_ascii();
-bool may_contain_near(const bloom_filter&, const hasher&, std::string_view key, std::string_view alphabet);
-void warn_if_near_is_vague(const bloom_filter&, std::string_view alphabet);
+bool may_contain_near(const std::function<bool(std::string_view)>& test, std::string_view key,
+                      std::string_view alphabet);
+void warn_if_near_is_vague(double false_positive_rate, std::string_view alphabet);
 
 }  // namespace posy::tool

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "codec/choose.hpp"
 #include "plot.hpp"
 #include "shape.hpp"
 #include "text.hpp"
@@ -12,6 +13,12 @@
 
 namespace posy::tool {
 namespace {
+
+// The codec that `posy pack` would take for such an array.
+codec_id codec_of(const plan& p) {
+    const auto ones = static_cast<std::uint64_t>(p.fill * static_cast<double>(p.bits));
+    return codec::choose({{}, p.bits, ones}, coding::smallest);
+}
 
 nlohmann::ordered_json to_json(const plan& p) {
     nlohmann::ordered_json j{
@@ -25,6 +32,7 @@ nlohmann::ordered_json to_json(const plan& p) {
         {"memory_bytes", p.memory_bytes()},
         {"message_bits", p.message_bits},
         {"message_bits_per_item", p.message_bits_per_item()},
+        {"message_codec", name_of(codec_of(p))},
         {"counting_memory_bytes", p.counting_memory_bytes()},
         {"counter_overflow", p.counter_overflow},
     };
@@ -58,6 +66,25 @@ std::string describe(const plan& p) {
     return text;
 }
 
+std::string describe(const std::vector<plan>& rows, bool json) {
+    if (json) {
+        auto all = nlohmann::ordered_json::array();
+        for (const plan& p : rows) all.push_back(to_json(p));
+        return all.dump(2) + "\n";
+    }
+    std::vector<std::vector<std::string>> cells{
+        {"hashes", "bits/item", "memory bytes", "fill %", "rate", "message b/item"}};
+    if (!rows.empty() && rows[0].delta_bits) cells[0].emplace_back("delta b/item");
+    for (const plan& p : rows) {
+        cells.push_back({std::to_string(p.hashes), fmt::format("{:.4g}", p.bits_per_item()),
+                         count(static_cast<double>(p.memory_bytes())), fmt::format("{:.1f}", 100 * p.fill),
+                         fmt::format("{:.3g}", p.false_positive_rate),
+                         fmt::format("{:.4g}", p.message_bits_per_item())});
+        if (p.delta_bits) cells.back().push_back(fmt::format("{:.4g}", p.per_item(*p.delta_bits)));
+    }
+    return table(cells);
+}
+
 std::string describe(const std::vector<named_plan>& alternatives, const plan& chosen) {
     std::vector<std::vector<std::string>> rows{
         {"", "layout", "bits/item", "hashes", "rate", "message b/item"}};
@@ -78,7 +105,7 @@ std::string describe(const std::vector<named_plan>& alternatives, const plan& ch
 void add_plan(CLI::App& app) {
     struct state {
         shape_options shape;
-        bool json = false;
+        bool json = false, table = false;
         std::string plot;
     };
     const auto s = std::make_shared<state>();
@@ -90,11 +117,14 @@ void add_plan(CLI::App& app) {
         "  posy plan -n 1M --fpr 0.02 --minimize message --delta-fraction 0.05 --plot curves.svg");
     s->shape.add_to(*command);
     command->add_flag("--json", s->json, "Print one JSON object");
+    command->add_flag("--tradeoff", s->table,
+                      "Show what can be traded for what: the best plan for every number of hashes");
     command->add_option("--plot", s->plot,
                         "Draw the rate against hashes and against bits per item (SVG, by gnuplot)");
     command->callback([s] {
         const wishes want = s->shape.to_wishes();
         if (want.items == 0) throw failure("plan: say how many items there are, with --items");
+        if (s->table) return print(describe(take(tradeoff(want), "plan"), s->json));
         const auto a = take(advise(want), "plan");
         if (!s->plot.empty()) plot_plan(a.chosen, s->plot);
         if (s->json) {

@@ -10,15 +10,20 @@ namespace posy::tool {
 
 class progress {
   public:
-    // Shows nothing unless standard error is a terminal. `total`: bytes, if known.
-    progress(std::string title, std::optional<std::uint64_t> total);
+    // What is counted: bytes, shown with their speed; or work in some unit that means nothing to the reader,
+    // who sees the time that is left instead.
+    enum class counting { bytes, work };
+
+    // Shows nothing unless standard error is a terminal. `total`: if known.
+    progress(std::string title, std::optional<std::uint64_t> total, counting what = counting::bytes);
     ~progress();
-    void add(std::uint64_t bytes);  // calls must not overlap
+    void add(std::uint64_t done);  // calls must not overlap
 
   private:
     using clock = std::chrono::steady_clock;
     std::string title_;
     std::optional<std::uint64_t> total_;
+    counting what_;
     bool on_;
     bool drawn_ = false;
     std::uint64_t done_ = 0;

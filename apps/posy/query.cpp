@@ -56,9 +56,11 @@ struct record {
     std::string_view key, text;
 };
 
+// Filter: a plain one, or one that is queried in its coded form.
+template <class Filter>
 class query {
   public:
-    query(const options& o, const bloom_filter& filter) : o_(o), filter_(filter), hash_(filter.hash()) {}
+    query(const options& o, const Filter& filter) : o_(o), filter_(filter), hash_(filter.hash()) {}
 
     void operator()(const block& piece) {
         try {
@@ -88,7 +90,10 @@ class query {
             out.append(text).push_back(o_.keys.record_end());
         };
         for_each_key(o_.keys, piece, [&](std::string_view key, std::string_view text) {
-            if (o_.near) return tell(text, may_contain_near(filter_, hash_, key, o_.alphabet));
+            if (o_.near)
+                return tell(text, may_contain_near(
+                                      [&](std::string_view each) { return filter_.may_contain(hash_(each)); },
+                                      key, o_.alphabet));
             digests.push_back(o_.keys.hash(hash_, key));
             texts.push_back(text);
         });
@@ -100,29 +105,36 @@ class query {
     }
 
     const options& o_;
-    const bloom_filter& filter_;
+    const Filter& filter_;
     hasher hash_;
     ordered_output out_;
     std::atomic<std::uint64_t> asked_ = 0, found_ = 0;
 };
 
-void run(const options& o) {
-    if (o.filter == "-" && (o.keys.files.empty() || std::ranges::count(o.keys.files, "-") != 0)) {
-        throw failure(
-            "the filter and the keys cannot both come from standard input; name a file for one of them");
-    }
-    const any_filter loaded = load_filter(o.filter);
-    const bloom_filter& filter = filter_ref(loaded).plain();
-    if (o.near) warn_if_near_is_vague(filter, o.alphabet);
-    query q(o, filter);
+double rate_of(const bloom_filter& filter) { return filter.false_positive_rate(); }
+double rate_of(const compressed_filter& filter) { return take(filter.false_positive_rate(), "query"); }
+
+template <class Filter>
+void run(const options& o, const Filter& filter) {
+    if (o.near) warn_if_near_is_vague(rate_of(filter), o.alphabet);
+    query<Filter> q(o, filter);
     for_each_block(o.keys, "querying", [&](const block& piece) { q(piece); });
     if (o.json) {
         print(fmt::format("{{\"keys\": {}, \"{}\": {}, \"false_positive_rate\": {}}}\n", q.asked(),
-                          o.invert ? "absent" : "may_be_present", q.found(), filter.false_positive_rate()));
+                          o.invert ? "absent" : "may_be_present", q.found(), rate_of(filter)));
     } else if (o.count) {
         print(fmt::format("{}\n", q.found()));
     }
     exit_status = q.found() > 0 ? 0 : 1;
+}
+
+void run(const options& o) {
+    o.keys.refuse_both_from_stdin(o.filter);
+    if (o.near && o.keys.integers) throw failure("--near changes characters; it does not go with --integers");
+    message m = load_message(o.filter);
+    if (const auto* compressed = std::get_if<compressed_filter>(&m.body)) return run(o, *compressed);
+    if (const auto* counting = std::get_if<counting_filter>(&m.body)) return run(o, counting->projection());
+    run(o, plain_of(std::move(m.body), display_name(o.filter)));
 }
 
 }  // namespace

@@ -56,6 +56,8 @@ void shape_options::add_to(CLI::App& command) {
     command.add_option("--max-hashes", max_hashes_, "Largest number of hashes");
     command.add_option("--layout", layout_, "How a key's bits lie in the array")
         ->check(CLI::IsMember(names(layout_ids())));
+    command.add_option("--delta-bits", delta_bits_,
+                       "Largest delta, in bits per item; needs --delta-fraction");
     command.add_option("--delta-fraction", delta_fraction_,
                        "Share of the items that changes between two updates");
     command.add_option("--minimize", minimize_, "What to make small")
@@ -72,6 +74,7 @@ wishes shape_options::to_wishes(std::uint64_t items) const {
     w.hashes = hashes_;
     w.max_hashes = max_hashes_;
     if (!layout_.empty()) w.layout = layout_named(layout_);
+    w.delta_bits_per_item = delta_bits_;
     w.delta_fraction = delta_fraction_;
     static const std::map<std::string, goal> goals{
         {"rate", goal::rate}, {"memory", goal::memory}, {"message", goal::message}};

@@ -18,7 +18,7 @@ class shape_options {
 
   private:
     std::string items_, max_memory_, layout_, minimize_;
-    std::optional<double> fpr_, bits_per_item_, message_bits_, delta_fraction_;
+    std::optional<double> fpr_, bits_per_item_, message_bits_, delta_bits_, delta_fraction_;
     std::optional<unsigned> hashes_, max_hashes_;
 };
 

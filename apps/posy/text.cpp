@@ -80,7 +80,11 @@ std::uint64_t parse_amount(const std::string& text) {
     if (wrong != std::errc{} || found == units.end() || !(number >= 0) || number * found->second > 1e18) {
         throw CLI::ValidationError("'" + text + "' is not an amount such as 1000, 10M or 64KiB");
     }
-    return static_cast<std::uint64_t>(std::llround(number * found->second));
+    const double amount = number * found->second;
+    if (std::abs(amount - std::round(amount)) > 1e-6 * amount || (amount < 1 && number > 0)) {
+        throw CLI::ValidationError("'" + text + "' is not a whole number");
+    }
+    return static_cast<std::uint64_t>(std::llround(amount));
 }
 
 }  // namespace posy::tool

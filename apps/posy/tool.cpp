@@ -20,32 +20,59 @@ std::string display_name(const std::string& path, bool output) {
     return output ? "standard output" : "standard input";
 }
 
-void for_each_filter(const std::vector<std::string>& paths,
-                     const std::function<void(any_filter, const std::string&)>& use) {
+void for_each_message(const std::vector<std::string>& paths,
+                      const std::function<void(message, const std::string&)>& use,
+                      const read_limits& limits) {
     for (const std::string& path : paths) {
         const std::string name = display_name(path);
         const auto file =
             path == "-" ? base::descriptor(dup(STDIN_FILENO)) : take(base::open_for_reading(path), name);
-        message_reader reader(file.get());
-        while (auto filter = take(reader.next(), name)) use(std::move(*filter), name);
+        message_reader reader(file.get(), limits);
+        while (auto next = take(reader.next(), name)) use(std::move(*next), name);
     }
 }
 
-any_filter load_filter(const std::string& path) {
-    std::optional<any_filter> first;
-    for_each_filter({path}, [&](any_filter filter, const std::string& name) {
-        if (first) throw failure(name + ": more than one message; unite them first with 'posy union'");
-        first = std::move(filter);
-    });
+message load_message(const std::string& path, const read_limits& limits) {
+    std::optional<message> first;
+    for_each_message(
+        {path},
+        [&](message next, const std::string& name) {
+            if (first) throw failure(name + ": more than one message; unite them first with 'posy union'");
+            first = std::move(next);
+        },
+        limits);
     return std::move(*first);  // the reader does not end without a message or an error
 }
 
-void save_filter(const std::string& path, filter_ref filter) {
-    const std::string name = display_name(path, true);
-    if (path != "-") return take(save(path, filter), name);
+bloom_filter plain_of(any_body body, const std::string& name) {
+    if (auto* plain = std::get_if<bloom_filter>(&body)) return std::move(*plain);
+    if (const auto* counting = std::get_if<counting_filter>(&body))
+        return take(counting->projection().clone(), name);
+    if (const auto* compressed = std::get_if<compressed_filter>(&body))
+        return take(compressed->unpack(), name);
+    throw failure(name + ": a delta is not a filter; apply it to its base with 'posy apply'");
+}
+
+bloom_filter load_plain(const std::string& path) {
+    return plain_of(load_message(path).body, display_name(path));
+}
+
+void check_output(const std::string& path) {
+    if (path != "-") return void(take(base::atomic_file::create(path), path));
     if (isatty(STDOUT_FILENO))
         throw failure("a filter is not for a terminal; name a file with -o, or redirect");
-    take(write_message(STDOUT_FILENO, filter), name);
+}
+
+void refuse_both_from_stdin(const std::string& a, const std::string& b) {
+    if (a == "-" && b == "-")
+        throw failure("both inputs cannot come from standard input; name a file for one of them");
+}
+
+void save_body(const std::string& path, body_ref body, const packing& how) {
+    const std::string name = display_name(path, true);
+    check_output(path);
+    if (path != "-") return take(save(path, body, how), name);
+    take(write_message(STDOUT_FILENO, body, how), name);
 }
 
 void print(std::string_view text) {

@@ -27,11 +27,20 @@ T take(result<T> value, const std::string& name) {
 
 // "-" is standard input or output, everywhere.
 std::string display_name(const std::string& path, bool output = false);
-any_filter load_filter(const std::string& path);
-// Calls use(filter, name of its file) for every message of every file.
-void for_each_filter(const std::vector<std::string>& paths,
-                     const std::function<void(any_filter, const std::string&)>& use);
-void save_filter(const std::string& path, filter_ref filter);
+// The one message of a file.
+message load_message(const std::string& path, const read_limits& = {});
+// The plain filter of a body: itself, the projection of a counting filter, the array of a queryable one. A
+// delta is none.
+bloom_filter plain_of(any_body, const std::string& name);
+bloom_filter load_plain(const std::string& path);
+// Calls use(message, name of its file) for every message of every file.
+void for_each_message(const std::vector<std::string>& paths,
+                      const std::function<void(message, const std::string&)>& use, const read_limits& = {});
+void save_body(const std::string& path, body_ref, const packing& = {});
+// Fails now if nothing could be written there later, before the work is done.
+void check_output(const std::string& path);
+// Two inputs of one command cannot both be standard input.
+void refuse_both_from_stdin(const std::string& a, const std::string& b);
 
 // Standard output, where every write is checked: a full disk or a closed pipe is a failure.
 void print(std::string_view text);
@@ -46,6 +55,9 @@ void add_change(CLI::App&);
 void add_info(CLI::App&);
 void add_combine(CLI::App&);
 void add_compare(CLI::App&);
+void add_pack(CLI::App&);
+void add_papers(CLI::App&);
+void add_delta(CLI::App&);
 void add_tour(CLI::App&);
 void add_manual(CLI::App&);
 

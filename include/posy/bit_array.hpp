@@ -30,7 +30,10 @@ class bit_array {
     std::span<std::uint64_t> words() { return {words_.get(), word_count(bits_)}; }
     std::span<const std::uint64_t> words() const { return {words_.get(), word_count(bits_)}; }
 
-    bool test(std::uint64_t i) const { return words_[i / 64] >> i % 64 & 1; }
+    bool test(std::uint64_t i) const {
+        // Relaxed, so that it may run beside set_concurrently(); the instruction is that of a plain load.
+        return __atomic_load_n(&words_[i / 64], __ATOMIC_RELAXED) >> i % 64 & 1;
+    }
     void set(std::uint64_t i) { words_[i / 64] |= bit(i); }
     void flip(std::uint64_t i) { words_[i / 64] ^= bit(i); }
     void set_concurrently(std::uint64_t i) {

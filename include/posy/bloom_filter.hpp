@@ -8,6 +8,7 @@
 // and with may_contain(); any other change needs exclusion.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -50,7 +51,7 @@ class bloom_filter {
     std::size_t may_contain(std::span<const digest> digests, std::span<bool> answers) const;
 
     // How many insertions the filter stands for, repeated keys counted again; nothing when nobody knows (an
-    // intersection). For the number of different keys ask estimate_items().
+    // intersection). For the number of different keys ask estimate_items(). Not while others insert.
     std::optional<std::uint64_t> items() const { return items_; }
 
     std::uint64_t ones() const { return bits_.ones(); }
@@ -64,7 +65,12 @@ class bloom_filter {
 
     // For those who build on the filter: whoever changes the bits answers for what they mean.
     bit_array& bits() { return bits_; }
-    void set_items(std::optional<std::uint64_t> items) { items_ = items; }
+    void set_items(std::optional<std::uint64_t> items) {
+        items_ = items ? std::min(*items, max_items) : items;
+    }
+
+    // Counts stop here, far beyond what anyone inserts; the format has one value less than 64 bits hold.
+    static constexpr std::uint64_t max_items = ~std::uint64_t{0} - 1;
 
     // Equal geometry and equal bits; the item counts are bookkeeping and may differ.
     friend bool operator==(const bloom_filter& a, const bloom_filter& b) {
@@ -75,7 +81,7 @@ class bloom_filter {
     bloom_filter(const posy::geometry& g, bit_array bits, std::optional<std::uint64_t> items)
         : geometry_(g), bits_(std::move(bits)), items_(items) {}
     void count(std::uint64_t inserted) {
-        if (items_) *items_ += inserted;
+        if (items_) set_items(inserted > max_items - *items_ ? max_items : *items_ + inserted);
     }
 
     posy::geometry geometry_;

@@ -43,7 +43,7 @@ enum class hash_family : std::uint8_t {
 
 std::string_view name_of(hash_family);
 std::optional<hash_family> hash_family_named(std::string_view);
-// Every family of this build, in wire order.
+// Every family of this build and machine.
 std::span<const hash_family> hash_families();
 
 // The byte form of an integer key.

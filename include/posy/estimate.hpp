@@ -28,7 +28,7 @@ estimate estimate_items(const bloom_filter&, double level = 0.95);
 struct comparison {
     estimate a, b;          // |A|, |B|
     estimate intersection;  // |A ∩ B|
-    estimate both;          // |A ∪ B|
+    estimate united;        // |A ∪ B|
     estimate jaccard;       // |A ∩ B| / |A ∪ B|
 };
 

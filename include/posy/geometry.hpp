@@ -44,7 +44,8 @@ result<void> check(const geometry&);
 // The nearest array size that `layout` can have with so many hashes: `bits` rounded up to its granule.
 std::uint64_t round_up_bits(std::uint64_t bits, unsigned hashes, layout_id layout);
 
-// What differs between two geometries, for an error message: "bits 1000 and 2000, hashes 7 and 5".
+// What differs between two geometries: "bits 1000 and 2000, hashes 7 and 5"; and the error that says so.
 std::string difference(const geometry&, const geometry&);
+error mismatch(const geometry&, const geometry&);
 
 }  // namespace posy

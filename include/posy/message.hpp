@@ -1,6 +1,9 @@
 // A filter as a message: a self-delimiting frame that says what it is. A file on disk is a message, and
 // messages concatenate: a stream of them is read one after the other. docs/format.md is the specification.
 //
+// Cost: every payload is read once for its checksum when a message is opened, mapped or not. A file must not
+// be cut shorter while it is mapped. Thread safety: functions are pure; a reader belongs to one thread.
+//
 // Reading trusts nothing: every length is checked against what is there and against the limits before memory
 // is taken, and the checksum before anything is believed. A message that cannot be read gives an error with
 // the offset of the byte that is wrong.
@@ -14,61 +17,80 @@
 
 #include "posy/bloom_filter.hpp"
 #include "posy/bytes.hpp"
+#include "posy/codec.hpp"
+#include "posy/compressed_filter.hpp"
 #include "posy/counting_filter.hpp"
+#include "posy/delta.hpp"
 #include "posy/result.hpp"
 
 namespace posy {
 
-using any_filter = std::variant<bloom_filter, counting_filter>;
+// What a message can carry.
+using any_body = std::variant<bloom_filter, counting_filter, filter_delta, compressed_filter>;
 
-// Either kind, borrowed: what the functions below take.
-class filter_ref {
+struct message {
+    any_body body;
+    std::uint64_t generation = 0;  // as its publisher counts; 0 where nobody does
+    std::uint64_t size = 0;        // in bytes, as it was read
+};
+
+// Any body, borrowed: what the functions below write.
+class body_ref {
   public:
-    filter_ref(const bloom_filter& filter) : plain_(&filter) {}
-    filter_ref(const counting_filter& filter) : plain_(&filter.projection()), counting_(&filter) {}
-    filter_ref(const any_filter& filter)
-        : filter_ref(std::visit([](const auto& either) { return filter_ref(either); }, filter)) {}
+    using pointer = std::variant<const bloom_filter*, const counting_filter*, const filter_delta*,
+                                 const compressed_filter*>;
 
-    const bloom_filter& plain() const { return *plain_; }          // of a counting filter, the projection
-    const counting_filter* counting() const { return counting_; }  // or null
-    const posy::geometry& geometry() const { return plain_->geometry(); }
+    template <class Body>
+    requires std::constructible_from<pointer, const Body*> body_ref(const Body& body) : body_(&body) {}
+    body_ref(const any_body& body)
+        : body_(std::visit([](const auto& each) { return pointer(&each); }, body)) {}
+
+    pointer get() const { return body_; }
 
   private:
-    const bloom_filter* plain_;
-    const counting_filter* counting_ = nullptr;
+    pointer body_;
 };
 
-// To and from bytes in memory. from_bytes reads the first message of `bytes` and says how long it was.
-std::vector<std::byte> to_bytes(filter_ref);
-struct parsed {
-    any_filter filter;
-    std::size_t size;
+struct packing {
+    coding want = coding::raw;
+    std::optional<codec_id> codec{};  // this one, instead
+    std::uint64_t generation = 0;
 };
-result<parsed> from_bytes(byte_view bytes);
+
+// What a reader will take memory for. Raw payloads in files are mapped and take none.
+struct read_limits {
+    std::uint64_t max_bytes = std::uint64_t{4} << 30;  // of a decoded array
+};
+
+// To and from bytes in memory. No coding is larger than raw. from_bytes reads the first message of `bytes`
+// and says how long it was, in its size.
+std::vector<std::byte> to_bytes(body_ref, const packing& = {});
+result<message> from_bytes(byte_view bytes, const read_limits& = {});
 
 // A stream of messages from a file descriptor, mapped where the file allows it and copied where it does not
-// (pipes, messages that do not start on a multiple of 8). The stream ends with an empty optional; a stream of
-// no bytes at all is an error.
+// (pipes, raw messages that do not start on a multiple of 8). The stream ends with an empty optional; a
+// stream of no bytes at all is an error.
 class message_reader {
   public:
     // Takes no ownership of `file`, which must stay open.
-    explicit message_reader(int file);
-    result<std::optional<any_filter>> next();
+    explicit message_reader(int file, const read_limits& = {});
+    result<std::optional<message>> next();
 
   private:
-    result<std::optional<any_filter>> read();
+    result<std::optional<message>> read();
 
     int file_;
-    std::uint64_t at_ = 0;
+    read_limits limits_;
+    std::uint64_t first_ = 0, at_ = 0;
     std::optional<std::uint64_t> file_size_;  // of a regular file
 };
 
-// Writes one message to a file descriptor, without a second copy of the payload.
-result<void> write_message(int file, filter_ref);
+// Writes one message to a file descriptor; a raw payload without a second copy.
+result<void> write_message(int file, body_ref, const packing& = {});
 
 // Whole files. save() writes to a temporary name beside the target and renames, so that a reader sees the old
 // file or the new one and a failure leaves nothing behind.
-result<any_filter> load(const std::filesystem::path&);
-result<void> save(const std::filesystem::path&, filter_ref);
+result<message> load(const std::filesystem::path&, const read_limits& = {});
+result<void> save(const std::filesystem::path&, body_ref, const packing& = {});
 
 }  // namespace posy

@@ -26,9 +26,10 @@ struct wishes {
     std::optional<std::uint64_t> max_memory;      // bytes of the array
     std::optional<unsigned> hashes;               // exactly so many
     std::optional<unsigned> max_hashes;
-    std::optional<layout_id> layout;       // blocked, unless the message matters: then spread
-    std::optional<double> delta_fraction;  // updates are sent when this share of the items has changed
-    std::optional<goal> minimize;          // what to make small among what is left open
+    std::optional<layout_id> layout;            // blocked, unless the message matters: then spread
+    std::optional<double> delta_bits_per_item;  // at most this many an update; needs delta_fraction
+    std::optional<double> delta_fraction;       // updates are sent when this share of the items has changed
+    std::optional<goal> minimize;               // what to make small among what is left open
 };
 
 struct plan {
@@ -71,5 +72,10 @@ struct advice {
 // The best plan for the wishes, or which of them cannot be fulfilled; alone, and beside what else there is.
 result<plan> choose(const wishes&);
 result<advice> advise(const wishes&);
+
+// What can be traded for what: the best plan for every number of hashes, fewest first, where there is one. Of
+// the paper's four metrics (Mitzenmacher 2002, II-B) computation is fixed in each row, and memory, rate and
+// message follow from the wishes.
+result<std::vector<plan>> tradeoff(const wishes&);
 
 }  // namespace posy

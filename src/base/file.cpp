@@ -1,6 +1,7 @@
 #include "file.hpp"
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -54,25 +55,59 @@ result<void> write_fully(int file, byte_view bytes) {
 
 std::optional<std::uint64_t> regular_size(int file) {
     struct stat status {};
-    if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
+    if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode) || status.st_size == 0) return std::nullopt;
     return static_cast<std::uint64_t>(status.st_size);
 }
 
-result<atomic_file> atomic_file::create(const std::filesystem::path& target) {
-    struct stat status {};
-    if (stat(target.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
-        descriptor file(open(target.c_str(), O_WRONLY | O_CLOEXEC));
+std::optional<std::uint64_t> position(int file) {
+    const off_t at = lseek(file, 0, SEEK_CUR);
+    if (at < 0) return std::nullopt;
+    return static_cast<std::uint64_t>(at);
+}
+
+result<mapping> mapping::of(int file, std::uint64_t offset, std::uint64_t size) {
+    if (size == 0) return mapping(nullptr, 0, 0);
+    const auto page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+    const std::uint64_t skip = offset % page;
+    void* base = mmap(nullptr, size + skip, PROT_READ, MAP_PRIVATE, file, static_cast<off_t>(offset - skip));
+    if (base == MAP_FAILED) return system_error("cannot map");
+    return mapping(base, skip, size);
+}
+
+mapping::mapping(mapping&& other) noexcept
+    : base_(std::exchange(other.base_, nullptr)), skip_(other.skip_), size_(other.size_) {}
+
+mapping::~mapping() {
+    if (base_) munmap(base_, skip_ + size_);
+}
+
+result<atomic_file> atomic_file::create(const std::filesystem::path& name) {
+    if (name.empty()) return error{"a file without a name cannot be written"};
+    std::error_code ignored;
+    // A link keeps pointing at what it points at: the file behind it is replaced.
+    const std::filesystem::path target = is_symlink(name, ignored) ? canonical(name, ignored) : name;
+    struct stat old {};
+    const bool exists = stat(name.c_str(), &old) == 0;
+    if (exists && !S_ISREG(old.st_mode)) {
+        descriptor file(open(name.c_str(), O_WRONLY | O_CLOEXEC));
         if (file.get() < 0) return system_error("cannot open for writing");
-        return atomic_file(std::move(file), {}, target);
+        return atomic_file(std::move(file), {}, {});
     }
-    std::string name = target.string() + ".XXXXXX";
-    descriptor file(mkostemp(name.data(), O_CLOEXEC));
+    if (target.empty()) return error{"it is a link to nowhere"};
+    // A file without a name: if we are killed, nothing is left behind.
+    const auto directory = target.has_parent_path() ? target.parent_path() : std::filesystem::path(".");
+    descriptor file(open(directory.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666));
+    std::string temporary;
+    if (file.get() < 0 && (errno == EOPNOTSUPP || errno == EISDIR)) {  // a file system that has none
+        temporary = target.string() + ".XXXXXX";
+        file = descriptor(mkostemp(temporary.data(), O_CLOEXEC));
+    }
     if (file.get() < 0) return system_error("cannot create");
-    // mkostemp makes it private; a new file gets what the umask allows, a replaced one keeps its mode.
-    const mode_t mask = umask(0);
-    umask(mask);
-    fchmod(file.get(), status.st_mode != 0 ? status.st_mode & 07777 : 0666 & ~mask);
-    return atomic_file(std::move(file), name, target);
+    if (exists) {  // a replaced file keeps its mode, and its owner where that is ours to give
+        if (fchown(file.get(), old.st_uid, old.st_gid) != 0) errno = 0;
+        fchmod(file.get(), old.st_mode & 07777);
+    }
+    return atomic_file(std::move(file), temporary, target);
 }
 
 atomic_file::atomic_file(descriptor file, std::filesystem::path temporary, std::filesystem::path target)
@@ -81,17 +116,27 @@ atomic_file::atomic_file(descriptor file, std::filesystem::path temporary, std::
 atomic_file::atomic_file(atomic_file&& other) noexcept
     : file_(std::move(other.file_)),
       temporary_(std::exchange(other.temporary_, {})),
-      target_(std::move(other.target_)) {}
+      target_(std::exchange(other.target_, {})) {}
 
 atomic_file::~atomic_file() {
     if (!temporary_.empty()) unlink(temporary_.c_str());
 }
 
 result<void> atomic_file::commit() {
-    if (temporary_.empty()) return {};
+    if (target_.empty()) return {};
     if (fsync(file_.get()) != 0) return system_error("cannot write");
+    if (temporary_.empty()) {  // it needs a name before it can take another's place
+        temporary_ = target_.string() + "." + std::to_string(getpid()) + ".new";
+        unlink(temporary_.c_str());
+        const std::string self = "/proc/self/fd/" + std::to_string(file_.get());
+        if (linkat(AT_FDCWD, self.c_str(), AT_FDCWD, temporary_.c_str(), AT_SYMLINK_FOLLOW) != 0) {
+            temporary_.clear();
+            return system_error("cannot name the new file");
+        }
+    }
     if (rename(temporary_.c_str(), target_.c_str()) != 0) return system_error("cannot rename into place");
     temporary_.clear();
+    target_.clear();
     return {};
 }
 

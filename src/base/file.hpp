@@ -33,11 +33,34 @@ result<descriptor> open_for_reading(const std::filesystem::path&);
 result<std::size_t> read_fully(int file, std::span<std::byte> into, std::optional<std::uint64_t> at = {});
 result<void> write_fully(int file, byte_view);
 
-// The size, if the descriptor is of a regular file.
+// The size, if the descriptor is of a regular file with something in it (files of /proc say 0 and have
+// plenty).
 std::optional<std::uint64_t> regular_size(int file);
+// Where the next read would start, if that can be said.
+std::optional<std::uint64_t> position(int file);
 
-// A file that appears under its name all at once, or not at all: written beside the target, then renamed. A
-// target that exists and is no regular file (a device, a pipe) is written directly.
+// A piece of a file in memory, read when it is touched. Whoever maps has checked that the file is long
+// enough.
+class mapping {
+  public:
+    static result<mapping> of(int file, std::uint64_t offset, std::uint64_t size);
+    mapping(mapping&& other) noexcept;
+    mapping& operator=(mapping&&) = delete;
+    ~mapping();
+
+    byte_view bytes() const { return {static_cast<const std::byte*>(base_) + skip_, size_}; }
+
+  private:
+    mapping(void* base, std::size_t skip, std::size_t size) : base_(base), skip_(skip), size_(size) {}
+
+    void* base_;  // null: nothing is mapped
+    std::size_t skip_;
+    std::size_t size_;
+};
+
+// A file that appears under its name all at once, or not at all: written without a name where the file system
+// can, else beside the target; then renamed. Even a kill leaves nothing half done. A target that exists and
+// is no regular file (a device, a pipe) is written directly.
 class atomic_file {
   public:
     static result<atomic_file> create(const std::filesystem::path& target);
@@ -52,8 +75,8 @@ class atomic_file {
     atomic_file(descriptor file, std::filesystem::path temporary, std::filesystem::path target);
 
     descriptor file_;
-    std::filesystem::path temporary_;  // empty: written directly, or committed
-    std::filesystem::path target_;
+    std::filesystem::path temporary_;  // empty: it has no name yet
+    std::filesystem::path target_;     // empty: written directly, or committed
 };
 
 // strerror as an error, behind what was tried.

@@ -7,10 +7,7 @@ namespace {
 
 template <class Combine>
 result<void> combine(bloom_filter& into, const bloom_filter& from, Combine combine) {
-    if (into.geometry() != from.geometry()) {
-        return error{"the filters differ in " + difference(into.geometry(), from.geometry()) +
-                     "; only filters of one geometry combine"};
-    }
+    if (into.geometry() != from.geometry()) return mismatch(into.geometry(), from.geometry());
     const auto to = into.bits().words();
     const auto with = from.bits().words();
     for (std::size_t i = 0; i < to.size(); ++i) combine(to[i], with[i]);
@@ -52,7 +49,9 @@ result<void> unite(bloom_filter& into, const bloom_filter& from) {
     auto done = combine(into, from, [](std::uint64_t& a, std::uint64_t b) { a |= b; });
     if (!done) return done;
     if (into.items() && from.items()) {
-        into.set_items(*into.items() + *from.items());
+        into.set_items(*from.items() > bloom_filter::max_items - *into.items()
+                           ? bloom_filter::max_items
+                           : *into.items() + *from.items());
     } else {
         into.set_items(std::nullopt);
     }

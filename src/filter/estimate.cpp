@@ -57,7 +57,19 @@ double estimate_covariance(const group_shape& g, double s, double t, double w) {
 }
 
 double items_from_zeros(const group_shape& g, double zeros) {
-    return std::log(zeros / (g.groups * g.bits)) / g.log_miss;
+    const double log_miss = g.random_load ? std::log1p(std::expm1(g.log_miss) / g.groups) : g.log_miss;
+    return std::log(zeros / (g.groups * g.bits)) / log_miss;
+}
+
+// P(a key sets d different bits of its line): all but those that meet another.
+std::vector<double> distinct_bits(const group_shape& g) {
+    std::vector<double> p(g.hashes + 1);
+    double weight = std::pow(1 - g.meet, g.may_meet);
+    for (unsigned met = 0; met <= g.may_meet; ++met) {
+        p[g.hashes - met] = weight;
+        weight *= (g.may_meet - met) / (met + 1.0) * g.meet / (1 - g.meet);
+    }
+    return p;
 }
 
 // The n at which `zeros` would lie z deviations of its own below (sign −1) or above (+1) the expectation.
@@ -94,9 +106,10 @@ estimate estimate_words(const group_shape& g, std::span<const std::uint64_t> wor
     const double all = g.groups * g.bits;
     const double zeros = all - static_cast<double>(layouts::ones_in(words));
     if (zeros == all) return {};
+    if (g.bits < 2) return {1, 1, infinite};  // one bit a group is set by any key
     if (g.random_load) {
         const auto histogram = ones_by_line(words, static_cast<std::size_t>(g.bits) / 64);
-        const auto [items, variance] = estimate_from_lines(histogram, -g.bits * std::expm1(g.log_miss));
+        const auto [items, variance] = estimate_from_lines(histogram, distinct_bits(g));
         if (std::isinf(items)) return {infinite, items_from_zeros(g, std::max(zeros, 0.5)), infinite};
         return around(items, z * std::sqrt(variance), 0, infinite);
     }
@@ -115,10 +128,7 @@ estimate estimate_items(const bloom_filter& filter, double level) {
 }
 
 result<comparison> compare(const bloom_filter& a, const bloom_filter& b, double level) {
-    if (a.geometry() != b.geometry()) {
-        return error{"the filters differ in " + difference(a.geometry(), b.geometry()) +
-                     "; only filters of one geometry can be compared"};
-    }
+    if (a.geometry() != b.geometry()) return mismatch(a.geometry(), b.geometry());
     const auto g = layouts::with_layout(a.geometry(), [](const auto& layout) { return layout.groups(); });
     auto united = a.bits().clone();
     if (!united) return united.error();
@@ -128,9 +138,9 @@ result<comparison> compare(const bloom_filter& a, const bloom_filter& b, double 
     comparison c;
     c.a = estimate_words(g, a.bits().words(), z);
     c.b = estimate_words(g, b.bits().words(), z);
-    c.both = estimate_words(g, united->words(), z);
+    c.united = estimate_words(g, united->words(), z);
 
-    const double na = c.a.value, nb = c.b.value, nu = c.both.value;
+    const double na = c.a.value, nb = c.b.value, nu = c.united.value;
     if (std::isinf(nu)) {
         c.intersection = {0, 0, std::min(c.a.high, c.b.high)};
         c.jaccard = {0, 0, 1};
@@ -145,7 +155,7 @@ result<comparison> compare(const bloom_filter& a, const bloom_filter& b, double 
     const double ab = cov(na, nb, common), au = cov(na, nu, na), bu = cov(nb, nu, nb);
     // The averaged formula uses one slope for all lines, the likelihood each line's own: take over its
     // variance.
-    const double likelihood = (c.both.high - c.both.low) / 2 / z;
+    const double likelihood = (c.united.high - c.united.low) / 2 / z;
     const double scale = g.random_load && uu > 0 ? std::max(1.0, likelihood * likelihood / uu) : 1;
     const auto deviation = [&](double of_union) {
         const double v = aa + bb + of_union * of_union * uu + 2 * (ab - of_union * (au + bu));

@@ -53,7 +53,7 @@ result<void> check(const geometry& g) {
     if (!layout) return error{"unknown layout " + std::to_string(static_cast<unsigned>(g.layout))};
     if (std::ranges::count(hash_families(), g.hash) == 0) {
         return error{"unknown hash family " + std::to_string(static_cast<unsigned>(g.hash)) +
-                     (g.hash == hash_family::md5 ? " (this build is without MD5)" : "")};
+                     (g.hash == hash_family::md5 ? " (no MD5 here)" : "")};
     }
     const std::string name(layout->name);
     if (g.bits == 0 || g.bits > max_bits) {
@@ -94,6 +94,10 @@ std::string difference(const geometry& a, const geometry& b) {
     note("hash", std::string(name_of(a.hash)), std::string(name_of(b.hash)));
     note("seed", text(a.seed), text(b.seed));
     return all;
+}
+
+error mismatch(const geometry& a, const geometry& b) {
+    return {"the filters differ in " + difference(a, b) + "; only filters of one geometry go together"};
 }
 
 }  // namespace posy

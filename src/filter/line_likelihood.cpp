@@ -8,22 +8,21 @@
 namespace posy {
 namespace {
 
-// P(y ones | x keys), row after row. A key sets ⌊d⌋ or ⌈d⌉ different bits of the line, mixed so that the mean
-// is d; how many of them are new is hypergeometric.
+// P(y ones | x keys), row after row. A key sets d different bits of the line with probability distinct[d];
+// how many of them are new is hypergeometric.
 class occupancy_table {
   public:
-    occupancy_table(std::size_t bits, double distinct_bits, std::size_t largest_load)
+    occupancy_table(std::size_t bits, std::span<const double> distinct, std::size_t largest_load)
         : width_(bits + 1), rows_((largest_load + 1) * width_) {
-        const auto few = static_cast<unsigned>(std::floor(distinct_bits));
-        const double more = distinct_bits - few;
         rows_[0] = 1;
         for (std::size_t x = 0; x < largest_load; ++x) {
             for (std::size_t y = 0; y < width_; ++y) {
                 const double here = rows_[x * width_ + y];
                 if (here < 1e-300) continue;
-                double* next = &rows_[(x + 1) * width_ + y];
-                add_key(next, here * (1 - more), bits, y, few);
-                if (more > 0) add_key(next, here * more, bits, y, few + 1);
+                for (unsigned d = 0; d < distinct.size(); ++d) {
+                    if (distinct[d] > 0)
+                        add_key(&rows_[(x + 1) * width_ + y], here * distinct[d], bits, y, d);
+                }
             }
         }
     }
@@ -51,7 +50,7 @@ class occupancy_table {
 
 }  // namespace
 
-line_estimate estimate_from_lines(std::span<const double> histogram, double distinct_bits) {
+line_estimate estimate_from_lines(std::span<const double> histogram, std::span<const double> distinct) {
     const std::size_t bits = histogram.size() - 1;
     double lines = 0, ones = 0;
     for (std::size_t y = 0; y <= bits; ++y) {
@@ -63,10 +62,12 @@ line_estimate estimate_from_lines(std::span<const double> histogram, double dist
     if (ones >= lines * static_cast<double>(bits)) return {infinite, infinite};
 
     // The moment estimate starts the iteration and says how large a load can matter.
+    double mean_distinct = 0;
+    for (std::size_t d = 0; d < distinct.size(); ++d) mean_distinct += static_cast<double>(d) * distinct[d];
     double load = std::log1p(-ones / lines / static_cast<double>(bits)) /
-                  std::log1p(-distinct_bits / static_cast<double>(bits));
+                  std::log1p(-mean_distinct / static_cast<double>(bits));
     const auto largest = static_cast<std::size_t>(std::min(4096.0, 2 * load + 12 * std::sqrt(load) + 40));
-    const occupancy_table likelihood(bits, distinct_bits, largest);
+    const occupancy_table likelihood(bits, distinct, largest);
 
     double variance = 0;
     for (int step = 0; step < 200; ++step) {

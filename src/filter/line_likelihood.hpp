@@ -19,8 +19,8 @@ struct line_estimate {
     double variance = 0;  // of the estimate around the true number
 };
 
-// histogram[y] lines have y ones, y = 0 … bits per line; a key sets `distinct_bits` different bits on
-// average.
-line_estimate estimate_from_lines(std::span<const double> histogram, double distinct_bits);
+// histogram[y] lines have y ones, y = 0 … bits per line; a key sets d different bits of its line with
+// probability distinct[d].
+line_estimate estimate_from_lines(std::span<const double> histogram, std::span<const double> distinct);
 
 }  // namespace posy

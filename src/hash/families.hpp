@@ -7,6 +7,7 @@ namespace posy::hash {
 
 digest siphash(byte_view key, hash_seed seed);
 digest md5(byte_view key);
+bool md5_available();
 digest multiply_shift(byte_view key, std::uint64_t seed);
 
 }  // namespace posy::hash

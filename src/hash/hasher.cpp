@@ -52,15 +52,9 @@ std::optional<hash_family> hash_family_named(std::string_view name) {
 }
 
 std::span<const hash_family> hash_families() {
-    static constexpr std::array families{
-        hash_family::xxh3,
-        hash_family::siphash,
-#ifdef POSY_MD5
-        hash_family::md5,
-#endif
-        hash_family::multiply_shift,
-    };
-    return families;
+    static constexpr std::array all{hash_family::xxh3, hash_family::siphash, hash_family::multiply_shift,
+                                    hash_family::md5};
+    return std::span(all).first(all.size() - (hash::md5_available() ? 0 : 1));
 }
 
 digest hasher::operator()(byte_view key) const {

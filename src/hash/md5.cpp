@@ -10,6 +10,15 @@
 namespace posy::hash {
 
 #ifdef POSY_MD5
+bool md5_available() {
+    static const bool available = [] {  // an OpenSSL told to keep to FIPS has none
+        EVP_MD* algorithm = EVP_MD_fetch(nullptr, "MD5", nullptr);
+        EVP_MD_free(algorithm);
+        return algorithm != nullptr;
+    }();
+    return available;
+}
+
 digest md5(byte_view key) {
     // Fetching the algorithm and making a context cost more than hashing a URL: keep one a thread.
     struct engine {
@@ -26,6 +35,7 @@ digest md5(byte_view key) {
     return {load_little<std::uint64_t>(out.data()), load_little<std::uint64_t>(out.data() + 8)};
 }
 #else
+bool md5_available() { return false; }
 digest md5(byte_view) { return {}; }  // never reached: check(geometry) refuses a family this build lacks
 #endif
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "posy/bit_array.hpp"
+#include "base/varint.hpp"
 
 namespace posy::frame {
 namespace {
@@ -12,11 +12,6 @@ constexpr std::array magic{std::byte{'P'}, std::byte{'O'}, std::byte{'S'}, std::
 constexpr std::byte version{1};
 constexpr std::size_t geometry_offset = prefix_size;
 constexpr std::size_t raw_alignment = 64;
-
-void put_varint(std::vector<std::byte>& to, std::uint64_t value) {
-    for (; value >= 0x80; value >>= 7) to.push_back(static_cast<std::byte>(value | 0x80));
-    to.push_back(static_cast<std::byte>(value));
-}
 
 // Reads fields one after the other; the first that is wrong is remembered, with its offset, and those after
 // it read as zero.
@@ -56,28 +51,48 @@ class field_reader {
     std::optional<error> wrong_;
 };
 
-}  // namespace
-
-std::uint64_t raw_size(const posy::geometry& g, unsigned counter_bits) {
-    return bit_array::word_count(g.bits * std::max(counter_bits, 1u)) * 8;
+// Can a message of this kind have this codec?
+bool allowed(const header& h) {
+    switch (h.kind) {
+        case kind::queryable:
+            return h.form >= queryable_form::small && h.form <= queryable_form::list;
+        case kind::counting:
+            return h.codec == codec_id::raw || h.codec == codec_id::counters;
+        default:
+            return h.codec <= codec_id::gaps;
+    }
 }
+
+// A coding is never larger than the array. What can be queried where it lies may be, for an array too dense
+// for its form; then by no more than a list of 40-bit positions.
+std::uint64_t largest_payload(const header& h) {
+    return h.kind == kind::queryable ? 40 * h.array_bytes() + 4096 : h.array_bytes();
+}
+
+}  // namespace
 
 std::vector<std::byte> encode(const header& h) {
     std::vector<std::byte> bytes(magic.begin(), magic.end());
     bytes.push_back(version);
     bytes.push_back(static_cast<std::byte>(h.kind));
-    bytes.push_back(static_cast<std::byte>(h.codec));
+    bytes.push_back(h.kind == kind::queryable ? static_cast<std::byte>(h.form)
+                                              : static_cast<std::byte>(h.codec));
     bytes.push_back({});  // the header's length, below
     bytes.push_back(static_cast<std::byte>(h.geometry.layout));
     bytes.push_back(static_cast<std::byte>(h.geometry.hash));
     bytes.push_back(static_cast<std::byte>(h.geometry.hashes));
     for (const std::uint64_t number :
          {h.geometry.bits, h.geometry.seed.low, h.geometry.seed.high, h.items ? *h.items + 1 : 0,
-          std::uint64_t{h.counter_bits}, h.payload_size}) {
-        put_varint(bytes, number);
+          std::uint64_t{h.counter_bits}, h.generation}) {
+        base::put_varint(bytes, number);
     }
-    if (h.codec == codec::raw)
-        bytes.resize((bytes.size() + raw_alignment - 1) / raw_alignment * raw_alignment);
+    if (h.kind == kind::delta) {
+        base::put_varint(bytes, h.base_generation);
+        bytes.resize(bytes.size() + 4);
+        store_little(&bytes[bytes.size() - 4], h.base_checksum);
+    }
+    base::put_varint(bytes, h.payload_size);
+    if (h.raw()) bytes.resize((bytes.size() + raw_alignment - 1) / raw_alignment * raw_alignment);
     bytes[7] = static_cast<std::byte>(bytes.size());
     return bytes;
 }
@@ -103,9 +118,11 @@ result<header> decode(byte_view bytes) {
     field_reader in(bytes, 5);
     header h;
     h.kind = static_cast<frame::kind>(in.byte());
-    if (h.kind != kind::filter && h.kind != kind::counting) in.fail("an unknown kind of message");
-    h.codec = static_cast<frame::codec>(in.byte());
-    if (h.codec != codec::raw) in.fail("an unknown codec");
+    if (h.kind < kind::filter || h.kind > kind::queryable) in.fail("an unknown kind of message");
+    const std::uint8_t codec = in.byte();
+    h.codec = static_cast<codec_id>(codec);
+    h.form = static_cast<queryable_form>(codec);
+    if (!allowed(h)) in.fail("an unknown codec");
     in.byte();
     h.geometry.layout = static_cast<layout_id>(in.byte());
     h.geometry.hash = static_cast<hash_family>(in.byte());
@@ -115,21 +132,26 @@ result<header> decode(byte_view bytes) {
         in.fail(std::to_string(h.geometry.bits) + " bits, above the limit of 2^40");
     h.geometry.seed.low = in.varint();
     h.geometry.seed.high = in.varint();
+    if (!in.wrong()) {
+        if (auto valid = check(h.geometry); !valid) in.fail(valid.error().message, geometry_offset);
+    }
     if (const std::uint64_t items = in.varint(); items > 0) h.items = items - 1;
+    if (h.kind == kind::counting && !h.items)
+        in.fail("a counting filter that does not know its number of items");
     const std::uint64_t counter_bits = in.varint();
     if (h.kind == kind::counting ? counter_bits != 4 && counter_bits != 8 : counter_bits != 0) {
         in.fail("counters of " + std::to_string(counter_bits) + " bits");
     }
-    if (h.kind == kind::counting && !h.items)
-        in.fail("a counting filter that does not know its number of items");
     h.counter_bits = static_cast<unsigned>(counter_bits);
-    if (!in.wrong()) {
-        if (auto valid = check(h.geometry); !valid) in.fail(valid.error().message, geometry_offset);
+    h.generation = in.varint();
+    if (h.kind == kind::delta) {
+        h.base_generation = in.varint();
+        for (unsigned i = 0; i < 4; ++i) h.base_checksum |= std::uint32_t{in.byte()} << 8 * i;
     }
     h.payload_size = in.varint();
-    if (!in.wrong() && h.payload_size != raw_size(h.geometry, h.counter_bits)) {
-        in.fail("a payload of " + std::to_string(h.payload_size) + " bytes where the geometry needs " +
-                std::to_string(raw_size(h.geometry, h.counter_bits)));
+    if (!in.wrong() && (h.raw() ? h.payload_size != h.array_bytes() : h.payload_size > largest_payload(h))) {
+        in.fail("a payload of " + std::to_string(h.payload_size) + " bytes where the array has " +
+                std::to_string(h.array_bytes()));
     }
     if (in.wrong()) return *in.wrong();
     // There is one way to write a header: shortest numbers, no more padding than the codec asks for, all

@@ -3,10 +3,11 @@
 //   0  4  magic "POSY"
 //   4  1  version, 1
 //   5  1  kind            what the payload is
-//   6  1  codec           how it is coded
+//   6  1  codec           how it is coded; of a queryable filter, its form
 //   7  1  header length   H, so that a reader can find the payload
 //   8  …  layout, hash family, hashes (a byte each); bits, seed low, seed high, items + 1 or 0, counter bits,
-//         payload length (varints); zeros up to H
+//         generation (varints); of a delta: base generation (varint), base checksum (4 bytes); payload length
+//         (varint); zeros up to H
 //   H  …  payload
 //   …  4  checksum of everything before it: the low half of XXH3-64
 //
@@ -19,24 +20,35 @@
 #include <vector>
 
 #include "posy/bytes.hpp"
+#include "posy/codec.hpp"
+#include "posy/compressed_filter.hpp"
 #include "posy/geometry.hpp"
 #include "posy/result.hpp"
 
 namespace posy::frame {
 
-enum class kind : std::uint8_t { filter = 1, counting = 2 };
-enum class codec : std::uint8_t { raw = 0 };
+enum class kind : std::uint8_t { filter = 1, counting = 2, delta = 3, queryable = 4 };
 
 inline constexpr std::size_t prefix_size = 8;  // enough to know the header's length
 inline constexpr std::size_t checksum_size = 4;
 
 struct header {
     frame::kind kind = kind::filter;
-    frame::codec codec = codec::raw;
+    codec_id codec = codec_id::raw;  // but of a queryable filter:
+    queryable_form form = queryable_form::small;
     posy::geometry geometry;
     std::optional<std::uint64_t> items;
     unsigned counter_bits = 0;  // of a counting filter; else 0
+    std::uint64_t generation = 0;
+    std::uint64_t base_generation = 0;  // of a delta
+    std::uint32_t base_checksum = 0;
     std::uint64_t payload_size = 0;
+
+    bool raw() const { return kind != kind::queryable && codec == codec_id::raw; }
+    // Bits of the array that the payload stands for.
+    std::uint64_t array_bits() const { return geometry.bits * (kind == kind::counting ? counter_bits : 1); }
+    // Its size in memory.
+    std::uint64_t array_bytes() const { return (array_bits() + 63) / 64 * 8; }
 };
 
 std::vector<std::byte> encode(const header&);
@@ -44,10 +56,8 @@ std::vector<std::byte> encode(const header&);
 // The header's length, from the first prefix_size bytes of a message.
 result<std::size_t> header_size(byte_view prefix);
 // Precondition: `bytes` is exactly header_size() long. What comes back is a header that this build can read:
-// known kind and codec, a geometry that passes check(), and the payload size that these imply.
+// known kind and codec, a geometry that passes check(), and a payload size that these allow.
 result<header> decode(byte_view bytes);
-
-std::uint64_t raw_size(const posy::geometry&, unsigned counter_bits);
 
 class checksum {
   public:

@@ -33,14 +33,15 @@ double expected_fill(std::uint64_t items, const geometry& g) {
     return n == 0 ? 0 : -std::expm1(untouched);
 }
 
-std::string percent(double share) {
+// Three significant digits.
+std::string brief(double number) {
     std::string text(32, 0);
-    text.resize(static_cast<std::size_t>(std::snprintf(text.data(), text.size(), "%.3g", share)));
+    text.resize(static_cast<std::size_t>(std::snprintf(text.data(), text.size(), "%.3g", number)));
     return text;
 }
 
-// The largest size up to `most` granules that `fits`, which holds for small sizes and fails for large ones,
-// or the smallest where it is the other way round.
+// The largest number up to `most` that fits, where all up to some number do and none above it; 0 if none
+// does.
 template <class Fits>
 std::uint64_t last_that(std::uint64_t most, Fits fits) {
     std::uint64_t good = 0, bad = most + 1;
@@ -53,19 +54,26 @@ std::uint64_t last_that(std::uint64_t most, Fits fits) {
 
 std::uint64_t granule_of(unsigned hashes, layout_id layout) { return round_up_bits(1, hashes, layout); }
 
-// The largest array whose coded size stays within `message_bits`; the coded size grows with the array. Where
-// that leaves more than half of the bits set, compression is of no use (it would take many hashes into a full
-// array to gain a little): then the array is the message.
-std::uint64_t largest_for_message(std::uint64_t items, double message_bits, unsigned hashes, layout_id layout,
-                                  std::uint64_t limit) {
+// The largest array whose coded size, `size(geometry)`, stays within the budget; coded sizes grow with the
+// array.
+template <class Size>
+std::uint64_t largest_within(double budget, unsigned hashes, layout_id layout, std::uint64_t limit,
+                             Size size) {
     const std::uint64_t granule = granule_of(hashes, layout);
-    const auto shape = [&](std::uint64_t granules) { return geometry{granules * granule, hashes, layout}; };
-    const std::uint64_t coded = last_that(limit / granule, [&](std::uint64_t granules) {
-        const geometry g = shape(granules);
-        return static_cast<double>(g.bits) * theory::binary_entropy(expected_fill(items, g)) <= message_bits;
-    });
-    if (coded > 0 && expected_fill(items, shape(coded)) <= 0.5) return coded * granule;
-    return std::min(limit, static_cast<std::uint64_t>(message_bits)) / granule * granule;
+    return last_that(limit / granule,
+                     [&](std::uint64_t granules) {
+                         return size(geometry{granules * granule, hashes, layout}) <= budget;
+                     }) *
+           granule;
+}
+
+double message_size(std::uint64_t items, const geometry& g) {
+    return static_cast<double>(g.bits) * theory::binary_entropy(expected_fill(items, g));
+}
+
+double delta_size(std::uint64_t items, const geometry& g, double fraction) {
+    return static_cast<double>(g.bits) *
+           theory::binary_entropy(theory::delta_density(1 - expected_fill(items, g), fraction));
 }
 
 struct search {
@@ -78,8 +86,8 @@ struct search {
         if (want.max_memory)
             bits = std::min(bits, *want.max_memory > max_bits / 8 ? max_bits : *want.max_memory * 8);
         if (!want.max_memory && aim == goal::message && !want.bits_per_item) {
-            const double message = want.message_bits_per_item.value_or(
-                theory::lower_bound_bits(1, want.rate.value_or(default_rate)) * 1.44);
+            const double message =
+                want.message_bits_per_item.value_or(theory::bloom_bits(1, want.rate.value_or(default_rate)));
             bits = std::min(
                 bits,
                 static_cast<std::uint64_t>(
@@ -87,72 +95,110 @@ struct search {
         }
         return bits;
     }
-    double message_limit() const { return *want.message_bits_per_item * static_cast<double>(want.items); }
+    double total(const std::optional<double>& per_item) const {
+        return *per_item * static_cast<double>(want.items);
+    }
+
+    // The largest array within the budgets for the message and the delta. Where that leaves more than half of
+    // the bits set, compression is of no use (it would take many hashes into a full array to gain a little):
+    // then the array is the message.
+    std::uint64_t largest(unsigned hashes) const {
+        std::uint64_t bits = limit() / granule_of(hashes, layout) * granule_of(hashes, layout);
+        if (want.message_bits_per_item) {
+            const double budget = total(want.message_bits_per_item);
+            const std::uint64_t coded = largest_within(
+                budget, hashes, layout, bits, [&](const geometry& g) { return message_size(want.items, g); });
+            const bool sparse = coded > 0 && expected_fill(want.items, {coded, hashes, layout}) <= 0.5;
+            const std::uint64_t granule = granule_of(hashes, layout);
+            bits = sparse ? coded : std::min(bits, static_cast<std::uint64_t>(budget) / granule * granule);
+        }
+        if (want.delta_bits_per_item) {
+            bits = largest_within(
+                total(want.delta_bits_per_item), hashes, layout, bits,
+                [&](const geometry& g) { return delta_size(want.items, g, *want.delta_fraction); });
+        }
+        return bits;
+    }
 
     // The array that so many hashes want.
     std::optional<std::uint64_t> bits_for(unsigned hashes) const {
-        const std::uint64_t granule = granule_of(hashes, layout);
         if (want.bits_per_item) {
-            const double bits = std::round(*want.bits_per_item * static_cast<double>(want.items));
+            const double bits = std::round(total(want.bits_per_item));
             return round_up_bits(static_cast<std::uint64_t>(std::clamp(bits, 1.0, 2.0 * max_bits)), hashes,
                                  layout);
         }
-        if (want.rate && !(want.message_bits_per_item && aim == goal::rate)) {
-            return smallest_bits(want.items, *want.rate, hashes, layout);
-        }
-        if (want.message_bits_per_item)
-            return largest_for_message(want.items, message_limit(), hashes, layout, limit());
-        if (want.max_memory) return limit() / granule * granule;
-        return smallest_bits(want.items, default_rate, hashes, layout);
+        if (want.rate && aim != goal::rate) return smallest_bits(want.items, *want.rate, hashes, layout);
+        if (want.message_bits_per_item || want.delta_bits_per_item || want.max_memory) return largest(hashes);
+        return smallest_bits(want.items, want.rate.value_or(default_rate), hashes, layout);
     }
 
     // Which wish this plan breaks, or nothing.
     std::optional<std::string> broken(const plan& p) const {
         if (p.bits > limit()) {
-            return "it needs " + std::to_string(p.memory_bytes()) +
-                   " bytes of memory, and the largest allowed is " + std::to_string(limit() / 8);
+            std::string why = "it needs " + std::to_string(p.memory_bytes()) + " bytes of memory, ";
+            return why +
+                   (want.max_memory
+                        ? "and the largest allowed is " + std::to_string(*want.max_memory)
+                        : "many times its message; allow them with a largest memory, or take more hashes");
         }
         if (want.rate && p.false_positive_rate > *want.rate) {
-            return "a false-positive rate of " + percent(*want.rate) + " cannot be had: the best is " +
-                   percent(p.false_positive_rate) + ", with " + std::to_string(p.hashes) + " hashes in " +
-                   percent(p.bits_per_item()) + " bits per item";
+            return "a false-positive rate of " + brief(*want.rate) + " cannot be had: the best is " +
+                   brief(p.false_positive_rate) + ", with " + std::to_string(p.hashes) + " hashes in " +
+                   brief(p.bits_per_item()) + " bits per item";
         }
-        if (want.message_bits_per_item && p.message_bits > message_limit() * (1 + 1e-12)) {
-            return "a message of " + percent(*want.message_bits_per_item) +
-                   " bits per item is too small: it takes " + percent(p.message_bits_per_item());
+        if (want.message_bits_per_item && p.message_bits > total(want.message_bits_per_item) * (1 + 1e-12)) {
+            return "a message of " + brief(*want.message_bits_per_item) +
+                   " bits per item is too small: it takes " + brief(p.message_bits_per_item());
         }
         return std::nullopt;
     }
 
+    bool budgeted() const { return want.message_bits_per_item || want.delta_bits_per_item; }
     double cost(const plan& p) const {
         switch (aim) {
             case goal::memory:
                 return static_cast<double>(p.bits);
             case goal::message:
-                return want.message_bits_per_item ? p.false_positive_rate : p.message_bits;
+                // The budget is to be used, unless a rate is all that was asked of it.
+                return budgeted() && !want.rate ? p.false_positive_rate : p.message_bits;
             case goal::rate:
                 break;
         }
         return p.false_positive_rate;
     }
+    bool better(const plan& p, const plan& than) const {
+        const double difference = cost(p) - cost(than);
+        if (std::abs(difference) > 1e-9 * cost(than)) return difference < 0;
+        return p.false_positive_rate < than.false_positive_rate * (1 - 1e-9);
+    }
+
+    // The plan for so many hashes, or why there is none.
+    result<plan> with(unsigned hashes) const {
+        const auto bits = bits_for(hashes);
+        if (!bits) return error{"no number of hashes gives that rate in 2^40 bits"};
+        if (*bits == 0) return error{"there is room for not a single bit"};
+        return predict(want.items, {*bits, hashes, layout}, want.delta_fraction);
+    }
+    unsigned first() const { return want.hashes.value_or(1); }
+    unsigned last() const {
+        return want.hashes.value_or(std::min(most_hashes(layout), want.max_hashes.value_or(32)));
+    }
 
     result<plan> best() const {
-        const unsigned most = std::min(most_hashes(layout), want.max_hashes.value_or(32));
-        const unsigned first = want.hashes.value_or(1), last = want.hashes.value_or(most);
         std::optional<plan> good, nearest;
-        std::string why = "no number of hashes gives that rate in 2^40 bits";
-        for (unsigned k = first; k <= last; ++k) {
-            const auto bits = bits_for(k);
-            if (!bits || *bits == 0) continue;
-            auto p = predict(want.items, {*bits, k, layout}, want.delta_fraction);
+        std::string why;
+        for (unsigned k = first(); k <= last(); ++k) {
+            const auto p = with(k);
             if (!p) {
                 if (!good && !nearest) why = p.error().message;
                 continue;
             }
+            // Past half full a message shrinks again, and the rate with it: nobody wants that.
+            if (aim == goal::message && good && p->fill > 0.5) continue;
             if (const auto reason = broken(*p)) {
                 if (!nearest || p->false_positive_rate < nearest->false_positive_rate)
                     nearest = *p, why = *reason;
-            } else if (!good || cost(*p) < cost(*good) * (1 - 1e-9)) {
+            } else if (!good || better(*p, *good)) {
                 good = *p;
             }
         }
@@ -172,6 +218,10 @@ result<void> check(const wishes& want) {
     if (!positive(want.bits_per_item)) return error{"bits per item must be a positive number"};
     if (!positive(want.message_bits_per_item))
         return error{"message bits per item must be a positive number"};
+    if (!positive(want.delta_bits_per_item)) return error{"delta bits per item must be a positive number"};
+    if (want.delta_bits_per_item && !want.delta_fraction) {
+        return error{"delta bits need a delta fraction: how much changes between two updates"};
+    }
     if (want.delta_fraction && !(*want.delta_fraction > 0 && *want.delta_fraction <= 1)) {
         return error{"the delta fraction must lie between 0 and 1"};
     }
@@ -212,9 +262,13 @@ std::optional<std::uint64_t> smallest_bits(std::uint64_t items, double rate, uns
     return (too_small + 1) * granule;
 }
 
-result<plan> choose(const wishes& want) {
+namespace {
+
+// The wishes as a search: with the layout and the goal that they imply.
+result<search> search_for(const wishes& want) {
     if (auto valid = check(want); !valid) return valid.error();
-    const bool message_matters = want.message_bits_per_item || want.minimize == goal::message;
+    const bool message_matters =
+        want.message_bits_per_item || want.delta_bits_per_item || want.minimize == goal::message;
     const bool array_given = want.bits_per_item || (want.max_memory && !want.rate);
     const goal aim = message_matters ? goal::message : array_given ? goal::rate : goal::memory;
     const layout_id layout = want.layout.value_or(message_matters ? layout_id::spread : layout_id::blocked);
@@ -222,7 +276,25 @@ result<plan> choose(const wishes& want) {
         return error{std::to_string(*want.hashes) + " hashes; layout " + std::string(name_of(layout)) +
                      " takes 1 to " + std::to_string(most)};
     }
-    return search{want, layout, want.minimize.value_or(aim)}.best();
+    return search{want, layout, want.minimize.value_or(aim)};
+}
+
+}  // namespace
+
+result<plan> choose(const wishes& want) {
+    const auto s = search_for(want);
+    if (!s) return s.error();
+    return s->best();
+}
+
+result<std::vector<plan>> tradeoff(const wishes& want) {
+    const auto s = search_for(want);
+    if (!s) return s.error();
+    std::vector<plan> rows;
+    for (unsigned k = s->first(); k <= s->last(); ++k) {
+        if (auto p = s->with(k); p && !s->broken(*p)) rows.push_back(*p);
+    }
+    return rows;
 }
 
 result<advice> advise(const wishes& want) {

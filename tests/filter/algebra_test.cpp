@@ -54,7 +54,7 @@ TEST(algebra_errors, geometries_that_differ_do_not_combine) {
     auto a = filter_of({1024, 5}, 0, 10);
     const auto b = filter_of({2048, 5}, 0, 10);
     EXPECT_EQ(unite(a, b).error().message,
-              "the filters differ in bits 1024 and 2048; only filters of one geometry combine");
+              "the filters differ in bits 1024 and 2048; only filters of one geometry go together");
     EXPECT_FALSE(intersect(a, b));
     EXPECT_EQ(a, filter_of({1024, 5}, 0, 10));
     EXPECT_EQ(fold(a, 3).error().message, "cannot fold 1024 bits by 3; the divisor must divide the size");

@@ -1,5 +1,6 @@
 #include "posy/bloom_filter.hpp"
 
+#include <atomic>
 #include <cmath>
 #include <memory>
 #include <random>
@@ -82,6 +83,25 @@ TEST(bloom_filter, many_threads_insert_into_one_filter) {
         for (int key = 0; key < 8000; ++key) serial.insert(hash(key));
         EXPECT_EQ(filter, serial);
         EXPECT_EQ(filter.items(), 8000u);
+    }
+}
+
+// One thread inserts, another asks all the while: what is in stays in, and the sanitizer sees no race.
+TEST(bloom_filter, queries_beside_insertion) {
+    auto filter = *bloom_filter::make({round_up_bits(200'000, 7, layout_id::spread), 7, layout_id::spread});
+    const hasher hash = filter.hash();
+    std::atomic<int> inserted = 0;
+    std::jthread writer([&] {
+        for (int key = 0; key < 20'000; ++key) {
+            const digest d = hash(key);
+            filter.insert_concurrently({&d, 1});
+            inserted.store(key + 1, std::memory_order_release);
+        }
+    });
+    for (int seen = 0; seen < 20'000; seen = inserted.load(std::memory_order_acquire)) {
+        if (seen > 0) {
+            ASSERT_TRUE(filter.may_contain(hash(seen - 1)));
+        }
     }
 }
 

@@ -105,6 +105,33 @@ TEST(plan, impossible_wishes_say_which) {
     EXPECT_NE(why({.items = std::uint64_t{1} << 39, .rate = 1e-9}).find("2^40"), std::string::npos);
 }
 
+// Table VI as budgets: the delta of a standard filter of 8 bits and 5 hashes buys a far better one, in 32
+// bits.
+TEST(plan, a_delta_budget) {
+    const auto p = choose(
+        {.items = 10'000, .max_memory = 40'000, .delta_bits_per_item = 1.6713, .delta_fraction = 0.05});
+    ASSERT_TRUE(p) << p.error().message;
+    EXPECT_EQ(p->hashes, 2u);
+    EXPECT_NEAR(p->bits_per_item(), 32, 0.01);
+    EXPECT_NEAR(p->false_positive_rate, 0.00367, 0.00001);
+    const auto both = *choose(
+        {.items = 10'000, .message_bits_per_item = 8, .delta_bits_per_item = 1.4, .delta_fraction = 0.05});
+    EXPECT_LE(both.message_bits_per_item(), 8);
+    EXPECT_LE(both.per_item(*both.delta_bits), 1.4);
+    EXPECT_FALSE(choose({.items = 10'000, .delta_bits_per_item = 1}));
+}
+
+TEST(plan, the_tradeoff_has_a_row_for_every_number_of_hashes) {
+    const auto rows = *tradeoff({.items = 10'000, .message_bits_per_item = 8});
+    ASSERT_GE(rows.size(), 6u);
+    for (std::size_t i = 1; i < 5; ++i) {
+        EXPECT_EQ(rows[i].hashes, rows[i - 1].hashes + 1);
+        EXPECT_GT(rows[i].false_positive_rate, rows[i - 1].false_positive_rate);
+        EXPECT_LT(rows[i].bits, rows[i - 1].bits);
+    }
+    EXPECT_NEAR(rows[1].false_positive_rate, 0.0170, 0.0001);  // 0.0177 where the paper stays at 7.923 bits
+}
+
 TEST(plan, advice_shows_the_alternatives) {
     const auto a = *advise({.items = 1'000'000, .rate = 0.01});
     const auto* compressed = &a.alternatives.front();

@@ -91,7 +91,10 @@ class blocked {
                 .bits = line_bits,
                 .random_load = true,
                 .log_miss = std::log(miss),
-                .log_pair = std::log((63 * both_same_word + 448 * both_two_words) / 511 / (miss * miss))};
+                .log_pair = std::log((63 * both_same_word + 448 * both_two_words) / 511 / (miss * miss)),
+                .hashes = hashes_,
+                .may_meet = hashes_ > 8 ? hashes_ - 8 : 0,
+                .meet = 1 / 64.0};
     }
 
     // The words of the partial layer, as a mask: a uniformly random byte with `size` ones.

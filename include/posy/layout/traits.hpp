@@ -22,8 +22,11 @@ struct group_shape {
     double bits = 0;           // of how many bits each
     bool random_load = false;  // does a key choose one group (true), or does every key touch every group?
     double log_miss = 0;       // ln P(a key that touches the group leaves a given bit of it alone)
-    double log_pair = 0;       // ln of P(it leaves two given different bits alone) / P(leaves one alone)²,
-                               // mean over the pairs: how far the bits are from independent
+    double log_pair = 0;    // ln of P(it leaves two given different bits alone) / P(leaves one alone)², mean
+                            // over the pairs: how far the bits are from independent
+    unsigned hashes = 0;    // where the load is random: hashes of a key in its group …
+    unsigned may_meet = 0;  // … of which so many meet another one of the key, each with the chance
+    double meet = 0;        // `meet`, so that the key sets one bit less
 };
 
 inline std::uint64_t ones_in(std::span<const std::uint64_t> words) {
@@ -49,9 +52,9 @@ concept layout = requires(const Layout l, digest d, std::span<const std::uint64_
     l.lines(d, [](std::uint64_t) {});
     // The false-positive rate to expect of n items, and the one that these very bits have.
     { Layout::expected_rate(1.0, 1.0, 1u) } -> std::same_as<double>;
+    { l.rate_now(words) } -> std::same_as<double>;
     // P(a given counter of a counting filter of n items is at least j).
     { Layout::counter_tail(1u, 1.0, 1.0, 1u) } -> std::same_as<double>;
-    { l.rate_now(words) } -> std::same_as<double>;
     { l.groups() } -> std::same_as<group_shape>;
 };
 

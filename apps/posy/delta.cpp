@@ -1,0 +1,44 @@
+// posy delta, posy apply: what changed between two generations of a filter, and the change applied.
+#include "tool.hpp"
+
+namespace posy::tool {
+
+void add_delta(CLI::App& app) {
+    struct state {
+        std::string a, b, output;
+    };
+    const auto d = std::make_shared<state>();
+    CLI::App* delta =
+        add_command(app, "delta", "Write what turns one filter into another of the same geometry",
+                    "  posy delta monday.posy tuesday.posy -o change.posy\n"
+                    "  posy delta old.posy new.posy | ssh host posy apply old.posy - -o new.posy");
+    delta->add_option("OLD", d->a, "The filter that the other side has; - for standard input")->required();
+    delta->add_option("NEW", d->b, "The filter that it shall have")->required();
+    delta->add_option("-o,--output", d->output, "File to write; - for standard output")->default_val("-");
+    delta->callback([d] {
+        refuse_both_from_stdin(d->a, d->b);
+        const std::string both = display_name(d->a) + " and " + display_name(d->b);
+        save_body(d->output, take(make_delta(load_plain(d->a), load_plain(d->b)), both),
+                  {.want = coding::smallest});
+    });
+
+    const auto s = std::make_shared<state>();
+    CLI::App* apply_command =
+        add_command(app, "apply", "Apply a delta to the filter it was made against",
+                    "  posy apply old.posy change.posy -o new.posy\n"
+                    "  posy apply mirror.posy change.posy            changes mirror.posy in place");
+    apply_command->add_option("FILTER", s->a, "The filter")->required();
+    apply_command->add_option("DELTA", s->b, "The delta; - for standard input")->required();
+    apply_command->add_option("-o,--output", s->output, "Write the result here instead");
+    apply_command->callback([s] {
+        refuse_both_from_stdin(s->a, s->b);
+        bloom_filter filter = load_plain(s->a);
+        const message m = load_message(s->b);
+        const auto* change = std::get_if<filter_delta>(&m.body);
+        if (!change) throw failure(display_name(s->b) + ": this is a filter, not a delta");
+        take(apply(filter, *change), display_name(s->a));
+        save_body(s->output.empty() ? s->a : s->output, filter);
+    });
+}
+
+}  // namespace posy::tool

@@ -1,0 +1,129 @@
+// posy pack, posy unpack: the smallest message for transport, and back.
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <mutex>
+
+#include "base/file.hpp"
+#include "keys.hpp"
+#include "posy/packet.hpp"
+#include "shape.hpp"
+#include "text.hpp"
+#include "tool.hpp"
+
+namespace posy::tool {
+namespace {
+
+struct options {
+    key_options keys;  // whose files are filters unless `from_keys`
+    hash_options hash;
+    bool from_keys = false, fast = false;
+    std::string codec, queryable, output, max_bytes, max_memory;
+    std::optional<unsigned> max_hashes;
+};
+
+void save_bytes(const std::string& path, byte_view bytes) {
+    const std::string name = display_name(path, true);
+    if (path == "-") return take(base::write_fully(STDOUT_FILENO, bytes), name);
+    auto file = take(base::atomic_file::create(path), name);
+    take(base::write_fully(file.get(), bytes), name);
+    take(file.commit(), name);
+}
+
+void pack_keys(const options& o) {
+    if (o.max_bytes.empty())
+        throw failure("pack: --from-keys makes a packet; say how large with --max-bytes");
+    packet_wishes want{.max_bytes = parse_amount(o.max_bytes),
+                       .max_hashes = o.max_hashes,
+                       .hash = o.hash.family(),
+                       .seed = o.hash.seed()};
+    if (!o.max_memory.empty()) want.max_memory = parse_amount(o.max_memory);
+    if (!seekable(o.keys))
+        throw failure("pack: a packet may need several attempts; give the keys in a file, not a pipe");
+    std::uint64_t items = count_keys(o.keys);
+    const auto fill = [&](bloom_filter& filter) {
+        for_each_batch(o.keys, filter.hash(), "packing",
+                       [&](std::span<const digest> batch) { filter.insert_concurrently(batch); });
+    };
+    const packet p = take(pack_set(items, fill, want), "pack");
+    save_bytes(o.output, p.message);
+    if (isatty(STDERR_FILENO)) {
+        fmt::print(stderr, "{} items in {}, false-positive rate {}\n", count(static_cast<double>(items)),
+                   bytes(p.message.size()), rate(p.false_positive_rate));
+    }
+}
+
+any_body pack_body(const options& o, any_body body, const std::string& name) {
+    if (o.queryable.empty()) {
+        // What is queryable is packed again from its bits.
+        if (std::holds_alternative<compressed_filter>(body)) return plain_of(std::move(body), name);
+        return body;
+    }
+    return take(compressed_filter::make(plain_of(std::move(body), name), *queryable_form_named(o.queryable)),
+                name);
+}
+
+void pack_filter(const options& o) {
+    if (o.keys.files.size() > 1)
+        throw failure("pack: one filter at a time; unite them first with 'posy union'");
+    const std::string path = o.keys.files.empty() ? "-" : o.keys.files[0];
+    packing how{.want = o.fast ? coding::fastest : coding::smallest};
+    if (!o.codec.empty()) how.codec = codec_named(o.codec);
+    message m = load_message(path);
+    how.generation = m.generation;
+    const any_body body = pack_body(o, std::move(m.body), display_name(path));
+    if (o.max_bytes.empty()) return save_body(o.output, body, how);
+    const auto message = to_bytes(body, how);
+    if (const std::uint64_t limit = parse_amount(o.max_bytes); message.size() > limit) {
+        throw failure(
+            fmt::format("{}: the message takes {} bytes, {} more than allowed; fold the filter, or pack its "
+                        "keys with --from-keys",
+                        display_name(path), message.size(), message.size() - limit));
+    }
+    save_bytes(o.output, message);
+}
+
+}  // namespace
+
+void add_pack(CLI::App& app) {
+    const auto o = std::make_shared<options>();
+    CLI::App* pack = add_command(
+        app, "pack", "Write the smallest message for transport",
+        "  posy pack urls.posy -o urls.packed\n"
+        "  posy pack --queryable small urls.posy -o urls.packed     'posy query' reads it as it is\n"
+        "  posy pack --from-keys urls.txt --max-bytes 1400 -o packet   never a byte more\n"
+        "  posy pack big.posy | ssh host posy unpack - -o big.posy");
+    o->keys.add_to(*pack, "FILES", "A filter; with --from-keys, files of keys");
+    o->hash.add_to(*pack);
+    pack->add_flag("--from-keys", o->from_keys, "Build the best filter that fits into --max-bytes");
+    pack->add_option("--max-bytes", o->max_bytes, "Largest message, all of it counted");
+    pack->add_option("--max-memory", o->max_memory,
+                     "With --from-keys: largest array at the receiver, e.g. 64KiB");
+    pack->add_option("--max-hashes", o->max_hashes, "With --from-keys: largest number of hashes");
+    pack->add_flag("--fast", o->fast, "Prefer speed to the last tenth of a percent");
+    pack->add_option("--codec", o->codec, "Use this codec")
+        ->check(CLI::IsMember({"raw", "adaptive", "range", "bytes", "gaps", "counters"}));
+    pack->add_option("--queryable", o->queryable, "A compressed form that is queried without unpacking")
+        ->check(CLI::IsMember({"small", "fast", "list"}));
+    pack->add_option("-o,--output", o->output, "File to write; - for standard output")->default_val("-");
+    pack->callback([o] { o->from_keys ? pack_keys(*o) : pack_filter(*o); });
+
+    struct state {
+        std::string file, output, max_memory;
+    };
+    const auto s = std::make_shared<state>();
+    CLI::App* unpack =
+        add_command(app, "unpack", "Turn a message back into a filter that is queried where it lies",
+                    "  posy unpack urls.packed -o urls.posy");
+    unpack->add_option("FILE", s->file, "The message; - for standard input")->required();
+    unpack->add_option("--max-memory", s->max_memory, "Largest array to unpack")->default_val("4GiB");
+    unpack->add_option("-o,--output", s->output, "File to write; - for standard output")->default_val("-");
+    unpack->callback([s] {
+        message m = load_message(s->file, {.max_bytes = parse_amount(s->max_memory)});
+        if (std::holds_alternative<compressed_filter>(m.body))
+            m.body = plain_of(std::move(m.body), display_name(s->file));
+        save_body(s->output, m.body, {.generation = m.generation});
+    });
+}
+
+}  // namespace posy::tool

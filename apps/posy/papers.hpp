@@ -1,0 +1,40 @@
+// The chapters of the report. Each says first which experiments it wants, then, when they are done, what to
+// write: our figure beside the printed one.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "papers_printed.hpp"
+#include "papers_report.hpp"
+#include "papers_simulation.hpp"
+
+namespace posy::tool::papers {
+
+void ask_fan(laboratory&);
+section write_fan(const laboratory&);
+void ask_mitzenmacher(laboratory&);
+section write_mitzenmacher(const laboratory&);
+void ask_simulation(laboratory&);
+section write_simulation(const laboratory&);
+void ask_survey(laboratory&);
+section write_survey(const laboratory&);
+void ask_slides(laboratory&);
+section write_slides(const laboratory&);
+section write_counters(const laboratory&);
+
+// The figures of a chapter, appended to it (papers_figures.cpp).
+void ask_fan_figure(laboratory&);
+void add_fan_figure(const laboratory&, section&);
+void ask_mitzenmacher_figures(laboratory&);
+void add_mitzenmacher_figures(const laboratory&, section&);
+
+// The simulations as a table: for the report and for the terminal.
+table simulation_table(const laboratory&);
+
+// Digits enough to compare with what is printed.
+std::string shown(double value);
+// Empty where nothing was measured.
+std::string shown(const tally*, purpose, double bits_per_item, unsigned hashes);
+
+}  // namespace posy::tool::papers

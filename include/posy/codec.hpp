@@ -1,0 +1,27 @@
+// How the bits of a filter are coded when they travel.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace posy {
+
+// The numbers are on the wire.
+enum class codec_id : std::uint8_t {
+    raw = 0,       // as it lies in memory: larger, and queried where it lies
+    adaptive = 1,  // the paper's coder
+    range = 2,     // the smallest for small arrays
+    bytes = 3,     // a gigabyte a second, within 0.07 % of the bound
+    gaps = 4,      // sparse arrays: deltas, one hash
+    counters = 5,  // of a counting filter
+};
+
+std::string_view name_of(codec_id);
+std::optional<codec_id> codec_named(std::string_view);
+
+// What a sender cares about. `smallest` takes the time that a few bytes are worth: bit by bit up to a
+// megabyte of array, the fast coders above. None of them ever sends more than raw would.
+enum class coding { raw, smallest, fastest };
+
+}  // namespace posy

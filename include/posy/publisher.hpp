@@ -1,0 +1,74 @@
+// The sending side of a filter that others follow: a counting filter whose projection has generations.
+//
+// The set changes all the time; what others know of it is its last *published* generation. publish() makes
+// the present state the next one. For anyone who asks, the publisher answers with the whole filter or, to one
+// who holds any of the last few generations, with the delta from there: whichever is smaller.
+//
+// A state machine: time is handed in, messages are bytes, nothing waits. Thread safety: none.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <vector>
+
+#include "posy/counting_filter.hpp"
+#include "posy/message.hpp"
+
+namespace posy {
+
+struct publishing {
+    double change = 0.05;             // publish when this share of the items has changed …
+    std::uint64_t max_age = 300'000;  // … or this much time has passed since anything unpublished changed
+    std::size_t history = 16;         // how many generations back deltas reach
+    // Where generations start. A publisher that restarts must not go back: give it the clock, or what it
+    // saved.
+    std::uint64_t first_generation = 1;
+    coding want = coding::smallest;
+};
+
+class publisher {
+  public:
+    // Publishes `set` as its first generation.
+    static result<publisher> make(counting_filter set, const publishing& = {}, std::uint64_t now = 0);
+
+    void insert(digest);
+    bool remove(digest);  // as counting_filter::remove
+    const counting_filter& set() const { return set_; }
+
+    // Is it time to publish? `now` in the unit of max_age.
+    bool due(std::uint64_t now) const;
+    // The present state becomes the next generation; with nothing changed, it stays the one it is.
+    result<void> publish(std::uint64_t now);
+    std::uint64_t generation() const { return generation_; }
+
+    // The last published generation as a whole, or as what has changed since `base`; nothing when that is too
+    // long ago or was never published.
+    result<std::vector<std::byte>> full() const;
+    result<std::optional<std::vector<std::byte>>> delta_from(std::uint64_t base) const;
+    // What to send to someone who holds `have`: the smaller of the two; nothing if it is up to date.
+    result<std::optional<std::vector<std::byte>>> answer(std::optional<std::uint64_t> have) const;
+
+    // Another geometry, seed or set altogether: a new base, published at once. Deltas do not reach behind it.
+    result<void> rebase(counting_filter set, std::uint64_t now);
+
+  private:
+    struct step {
+        std::uint64_t from;                // the generation it leaves
+        std::uint32_t checksum;            // of that generation's bits
+        std::vector<std::uint64_t> flips;  // ascending
+    };
+    publisher(counting_filter set, const publishing& how)
+        : set_(std::move(set)), how_(how), generation_(how.first_generation) {}
+    result<bloom_filter> published() const;
+
+    counting_filter set_;
+    publishing how_;
+    std::uint64_t generation_;
+    std::uint64_t published_items_ = 0;
+    std::deque<step> history_;
+    std::uint64_t inserted_ = 0, removed_ = 0;  // since the last publication
+    std::uint64_t last_ = 0;
+};
+
+}  // namespace posy

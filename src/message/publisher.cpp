@@ -1,0 +1,99 @@
+#include "posy/publisher.hpp"
+
+#include <algorithm>
+
+namespace posy {
+
+result<publisher> publisher::make(counting_filter set, const publishing& how, std::uint64_t now) {
+    publisher p(std::move(set), how);
+    if (auto marked = p.set_.mark(); !marked) return marked.error();
+    p.published_items_ = p.set_.items();
+    p.last_ = now;
+    return p;
+}
+
+void publisher::insert(digest d) {
+    set_.insert(d);
+    ++inserted_;
+}
+
+bool publisher::remove(digest d) {
+    const bool done = set_.remove(d);
+    removed_ += done;
+    return done;
+}
+
+bool publisher::due(std::uint64_t now) const {
+    if (inserted_ + removed_ == 0) return false;
+    // The paper's c: so many of the n items gone, as many come.
+    const auto changed = static_cast<double>(std::max(inserted_, removed_));
+    return changed >= how_.change * static_cast<double>(std::max<std::uint64_t>(published_items_, 1)) ||
+           now - last_ >= how_.max_age;
+}
+
+result<void> publisher::publish(std::uint64_t now) {
+    if (inserted_ + removed_ == 0) return {};
+    const auto before = published();
+    if (!before) return before.error();
+    step s{generation_, bits_checksum(before->bits()), set_.flipped()};
+    if (auto marked = set_.mark(); !marked) return marked;
+    history_.push_back(std::move(s));
+    if (history_.size() > how_.history) history_.pop_front();
+    ++generation_;
+    published_items_ = set_.items();
+    inserted_ = removed_ = 0;
+    last_ = now;
+    return {};
+}
+
+// The set has moved on since; its flips undo that.
+result<bloom_filter> publisher::published() const {
+    auto filter = set_.projection().clone();
+    if (!filter) return filter;
+    for (const std::uint64_t position : set_.flipped()) filter->bits().flip(position);
+    filter->set_items(published_items_);
+    return filter;
+}
+
+result<std::vector<std::byte>> publisher::full() const {
+    const auto filter = published();
+    if (!filter) return filter.error();
+    return to_bytes(*filter, {.want = how_.want, .generation = generation_});
+}
+
+result<std::optional<std::vector<std::byte>>> publisher::delta_from(std::uint64_t base) const {
+    const auto first = std::ranges::find(history_, base, &step::from);
+    if (first == history_.end()) return std::optional<std::vector<std::byte>>();
+    auto flips = bit_array::make(set_.geometry().bits);
+    if (!flips) return flips.error();
+    for (auto s = first; s != history_.end(); ++s) {
+        for (const std::uint64_t position : s->flips) flips->flip(position);
+    }
+    const filter_delta delta{set_.geometry(), published_items_, base, first->checksum, std::move(*flips)};
+    return std::optional(to_bytes(delta, {.want = how_.want, .generation = generation_}));
+}
+
+result<std::optional<std::vector<std::byte>>> publisher::answer(std::optional<std::uint64_t> have) const {
+    if (have == generation_) return std::optional<std::vector<std::byte>>();
+    auto whole = full();
+    if (!whole) return whole.error();
+    if (have) {
+        auto delta = delta_from(*have);
+        if (!delta) return delta.error();
+        if (*delta && (*delta)->size() < whole->size()) return delta;
+    }
+    return std::optional(std::move(*whole));
+}
+
+result<void> publisher::rebase(counting_filter set, std::uint64_t now) {
+    if (auto marked = set.mark(); !marked) return marked;
+    set_ = std::move(set);
+    history_.clear();
+    ++generation_;
+    published_items_ = set_.items();
+    inserted_ = removed_ = 0;
+    last_ = now;
+    return {};
+}
+
+}  // namespace posy

@@ -1,0 +1,96 @@
+#include "posy/publisher.hpp"
+
+#include "posy/subscriber.hpp"
+#include "support.hpp"
+
+namespace posy {
+namespace {
+
+constexpr posy::geometry shape{3200, 2, layout_id::spread};
+
+publisher make_publisher(int items, const publishing& how = {}) {
+    auto set = *counting_filter::make(shape);
+    for (int key = 0; key < items; ++key) set.insert(set.hash()(key));
+    return *publisher::make(std::move(set), how);
+}
+
+TEST(publisher, is_due_when_a_share_has_changed_or_time_has_passed) {
+    auto p = make_publisher(100, {.change = 0.05, .max_age = 1000});
+    const hasher hash = p.set().hash();
+    EXPECT_FALSE(p.due(5000));  // nothing has changed
+    p.insert(hash(1000));
+    EXPECT_FALSE(p.due(10));
+    EXPECT_TRUE(p.due(1000));
+    for (int key = 0; key < 4; ++key) p.insert(hash(2000 + key));
+    EXPECT_TRUE(p.due(10));
+    ASSERT_TRUE(p.publish(10));
+    EXPECT_EQ(p.generation(), 2u);
+    EXPECT_FALSE(p.due(11));
+    EXPECT_FALSE(p.remove(hash("never")));
+    ASSERT_TRUE(p.publish(12));
+    EXPECT_EQ(p.generation(), 2u);
+}
+
+// What is published stands still while the set moves on.
+TEST(publisher, the_full_message_is_the_published_state) {
+    auto p = make_publisher(100);
+    const auto first = *from_bytes(*p.full());
+    p.insert(p.set().hash()(1000));
+    p.remove(p.set().hash()(0));
+    const auto again = *from_bytes(*p.full());
+    EXPECT_EQ(std::get<bloom_filter>(first.body), std::get<bloom_filter>(again.body));
+    EXPECT_EQ(std::get<bloom_filter>(again.body).items(), 100u);
+    ASSERT_TRUE(p.publish(1));
+    EXPECT_EQ(std::get<bloom_filter>(from_bytes(*p.full())->body), p.set().projection());
+}
+
+TEST(publisher, deltas_reach_as_far_back_as_the_history) {
+    auto p = make_publisher(100, {.history = 3});
+    std::vector<bloom_filter> generations;
+    for (int g = 0; g < 6; ++g) {
+        generations.push_back(*p.set().projection().clone());
+        p.insert(p.set().hash()(1000 + g));
+        p.remove(p.set().hash()(g));
+        ASSERT_TRUE(p.publish(static_cast<std::uint64_t>(g)));
+    }
+    EXPECT_EQ(p.generation(), 7u);
+    for (std::uint64_t base = 1; base <= 6; ++base) {
+        const auto delta = *p.delta_from(base);
+        ASSERT_EQ(delta.has_value(), base >= 4) << base;
+        if (!delta) continue;
+        auto& filter = generations[base - 1];
+        ASSERT_TRUE(apply(filter, std::get<filter_delta>(from_bytes(*delta)->body)));
+        EXPECT_EQ(filter, p.set().projection());
+    }
+    EXPECT_FALSE(p.delta_from(99)->has_value());
+}
+
+TEST(publisher, answers_with_the_smaller_message) {
+    auto p = make_publisher(1000);
+    p.insert(p.set().hash()(5000));
+    ASSERT_TRUE(p.publish(1));
+    EXPECT_FALSE(p.answer(2)->has_value());  // up to date
+    EXPECT_LT((*p.answer(1))->size(), 60u);
+    EXPECT_EQ(**p.answer(std::nullopt), *p.full());
+    EXPECT_EQ(**p.answer(77), *p.full());
+    for (int key = 0; key < 990; ++key) p.remove(p.set().hash()(key));
+    for (int key = 0; key < 990; ++key) p.insert(p.set().hash()(7000 + key));
+    ASSERT_TRUE(p.publish(2));
+    EXPECT_EQ(**p.answer(2), *p.full());  // nearly all has changed: the delta would be larger
+}
+
+TEST(publisher, a_new_base_is_announced) {
+    auto p = make_publisher(100);
+    subscriber s;
+    s.receive(*p.full(), 0);
+    auto reseeded = *counting_filter::make({6400, 2, layout_id::spread, hash_family::xxh3, {9}});
+    reseeded.insert(reseeded.hash()("only"));
+    ASSERT_TRUE(p.rebase(std::move(reseeded), 5));
+    EXPECT_FALSE(p.delta_from(1)->has_value());
+    EXPECT_EQ(s.receive(**p.answer(s.have()), 6), reception::replaced);
+    EXPECT_EQ(s.filter()->geometry().seed.low, 9u);
+    EXPECT_TRUE(s.filter()->may_contain(s.filter()->hash()("only")));
+}
+
+}  // namespace
+}  // namespace posy
