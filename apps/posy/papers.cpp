@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <thread>
 
+#include "gnuplot.hpp"
 #include "text.hpp"
 #include "tool.hpp"
 
@@ -92,7 +93,7 @@ void add_papers(CLI::App& app) {
     command->callback([s] {
         const auto names = s->only.empty() ? chapter_names() : s->only;
         if (s->trials > 10'000'000) throw failure("papers: at most ten million trials");
-        papers::check_gnuplot();
+        check_gnuplot();
         std::error_code wrong;
         fs::create_directories(s->output, wrong);
         if (wrong) throw failure(s->output + ": " + wrong.message());

@@ -1,14 +1,12 @@
 #include "papers_report.hpp"
 
 #include <fmt/core.h>
-#include <unistd.h>
 
-#include <cstdio>
-#include <cstdlib>
 #include <fstream>
 #include <iterator>
 
 #include "base/file.hpp"
+#include "gnuplot.hpp"
 #include "tool.hpp"
 
 namespace posy::tool::papers {
@@ -24,22 +22,9 @@ void put(const fs::path& path, const std::string& text) {
 
 // ---- Pictures --------------------------------------------------------------------------------------------
 
-std::string draw(const picture& p, const fs::path& path) {
-    const std::string script =
-        "set terminal svg size 720,440 dynamic background rgb 'white' font 'sans,14'\n" + p.script;
-    {
-        auto target = take(base::atomic_file::create(path), path.string());
-        // gnuplot writes to its standard output, which is the new file.
-        const int saved = dup(STDOUT_FILENO);
-        dup2(target.get(), STDOUT_FILENO);
-        std::FILE* gnuplot = popen("gnuplot", "w");
-        dup2(saved, STDOUT_FILENO);
-        close(saved);
-        if (!gnuplot) throw failure("cannot start gnuplot");
-        std::fwrite(script.data(), 1, script.size(), gnuplot);
-        if (pclose(gnuplot) != 0) throw failure("gnuplot could not draw " + path.string());
-        take(target.commit(), path.string());
-    }
+std::string drawn(const picture& p, const fs::path& path) {
+    draw("set terminal svg size 720,440 dynamic background rgb 'white' font 'sans,14'\n" + p.script,
+         path.string());
     std::ifstream file(path, std::ios::binary);
     return {std::istreambuf_iterator<char>(file), {}};
 }
@@ -162,20 +147,20 @@ figcaption {{ font-size: 0.9rem; color: #555; }}
             for (const cell& c : t.rows[i]) {
                 const std::string small =
                     c.beside.empty() ? "" : fmt::format("<small>{}</small>", escaped(c.beside));
-                text_ += fmt::format(
-                    fmt::runtime(c.misprint ? "<{0} class=\"misprint\"><b>{1} ✗</b>{2}</{0}>" : "<{0}>{1}{2}</{0}>"), kind,
-                    escaped(c.text), small);
+                text_ += fmt::format(fmt::runtime(c.misprint ? "<{0} class=\"misprint\"><b>{1} ✗</b>{2}</{0}>"
+                                                             : "<{0}>{1}{2}</{0}>"),
+                                     kind, escaped(c.text), small);
             }
             text_ += "</tr>\n";
         }
         text_ += "</table></div>\n";
     }
     void operator()(const picture& p) {
-        const std::string drawn = draw(p, directory_ / (p.name + ".svg"));
+        const std::string image = drawn(p, directory_ / (p.name + ".svg"));
         text_ += fmt::format(
             "<figure><img alt=\"{0}\" src=\"data:image/svg+xml;base64,{1}\"/>"
             "<figcaption>{0}</figcaption></figure>\n",
-            escaped(p.caption), base64(drawn));
+            escaped(p.caption), base64(image));
     }
     void operator()(const data& d) {
         std::string lines;
@@ -194,12 +179,6 @@ figcaption {{ font-size: 0.9rem; color: #555; }}
 };
 
 }  // namespace
-
-void check_gnuplot() {
-    if (std::system("command -v gnuplot >/dev/null 2>&1") != 0) {
-        throw failure("gnuplot, which draws the pictures, is missing; install the package gnuplot-nox");
-    }
-}
 
 void write(const report& r, const fs::path& directory) {
     markdown plain(r.title);

@@ -52,8 +52,6 @@ struct report {
     std::vector<section> sections;
 };
 
-// Fails early when there is no gnuplot.
-void check_gnuplot();
 void write(const report&, const std::filesystem::path& directory);
 
 }  // namespace posy::tool::papers

@@ -1,15 +1,10 @@
 #include "plot.hpp"
 
 #include <fmt/core.h>
-#include <unistd.h>
 
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
-#include <memory>
 
-#include "base/file.hpp"
-#include "tool.hpp"
+#include "gnuplot.hpp"
 
 namespace posy::tool {
 namespace {
@@ -69,22 +64,7 @@ e
 unset multiplot
 )",
                     p.bits_per_item(), p.hashes, name_of(p.layout), p.false_positive_rate);
-
-    if (std::system("command -v gnuplot >/dev/null 2>&1") != 0) {
-        throw failure("gnuplot, which draws the picture, is missing; install the package gnuplot-nox");
-    }
-    auto target =
-        take(base::atomic_file::create(path == "-" ? "/dev/stdout" : path), display_name(path, true));
-    // gnuplot writes to its standard output, which is the new file.
-    const int saved = dup(STDOUT_FILENO);
-    dup2(target.get(), STDOUT_FILENO);
-    std::FILE* gnuplot = popen("gnuplot", "w");
-    dup2(saved, STDOUT_FILENO);
-    close(saved);
-    if (!gnuplot) throw failure("cannot start gnuplot");
-    std::fwrite(script.data(), 1, script.size(), gnuplot);
-    if (pclose(gnuplot) != 0) throw failure("gnuplot could not draw the picture");
-    take(target.commit(), path);
+    draw(script, path);
 }
 
 }  // namespace posy::tool
