@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "posy/geometry.hpp"
+#include "posy/bloom_filter.hpp"
 
 namespace posy {
 
@@ -30,6 +30,13 @@ inline std::string describe(const geometry& g) {
     return std::string(name_of(g.layout)) + " m=" + std::to_string(g.bits) +
            " k=" + std::to_string(g.hashes) + " " + std::string(name_of(g.hash)) +
            " seed=" + std::to_string(g.seed.low);
+}
+
+// The filter of the integers from … to − 1.
+inline bloom_filter filter_of(const geometry& g, int from, int to) {
+    auto filter = *bloom_filter::make(g);
+    for (int key = from; key < to; ++key) filter.insert(filter.hash()(key));
+    return filter;
 }
 
 class scratch_directory {

@@ -100,6 +100,15 @@ void run() {
     show("echo 'a fliter that travels is a ltter' | posy query -v --words dict.posy");
     show("echo fliter | posy query --near dict.posy");
 
+    say("8. Travel. A filter that is sent is larger, sparser, and coded; a change of 5 % costs a fraction of "
+        "it.");
+    show("tail -n +10001 monday.txt > later.txt; head -n 10000 strangers.txt >> later.txt");
+    show("for f in monday later; do posy build $f.txt -n 200k -b 32 -k 2 --layout spread -o $f.posy; done");
+    show("posy pack monday.posy -o monday.packed; posy delta monday.posy later.posy -o change.posy");
+    show("wc -c monday.posy monday.packed change.posy");
+    show("posy apply monday.packed change.posy -o arrived.posy; cmp arrived.posy later.posy && echo arrived");
+    show("posy pack --from-keys gone.txt --max-bytes 1400 -o packet.posy; wc -c < packet.posy");
+
     say("Next: 'posy plan --help' and docs/tool.md for the tool, docs/maths.md for why the numbers hold,\n"
         "README.md for ten lines of C++.");
 }

@@ -1,7 +1,11 @@
 #include "choose.hpp"
 
+#include "bytes.hpp"
+#include "gaps.hpp"
+
 #include <algorithm>
 #include <array>
+#include <thread>
 
 namespace posy {
 namespace {
@@ -36,6 +40,11 @@ constexpr std::uint64_t small_array = std::uint64_t{1} << 23;
 // Below this density gaps are few, and the coder of bytes has little to do but escape.
 constexpr double sparse = 0.01;
 
+// All cores, where there is enough for them to do; the bytes are the same.
+how run_for(std::uint64_t bits) {
+    return {.threads = bits < small_array ? 1 : std::max(1u, std::thread::hardware_concurrency())};
+}
+
 }  // namespace
 
 codec_id choose(bit_view in, coding want) {
@@ -50,9 +59,9 @@ void encode(codec_id id, bit_view bits, std::vector<std::byte>& out) {
         case codec_id::adaptive:
             return encode_adaptive(bits, out);
         case codec_id::bytes:
-            return encode_bytes(bits, out);
+            return encode_bytes(bits, out, run_for(bits.bits));
         case codec_id::gaps:
-            return encode_gaps(bits, out);
+            return encode_gaps(bits, out, run_for(bits.bits));
         default:
             return encode_range(bits, out);
     }
@@ -63,9 +72,9 @@ result<void> decode(codec_id id, byte_view in, bit_room out) {
         case codec_id::adaptive:
             return decode_adaptive(in, out);
         case codec_id::bytes:
-            return decode_bytes(in, out);
+            return decode_bytes(in, out, run_for(out.bits));
         case codec_id::gaps:
-            return decode_gaps(in, out);
+            return decode_gaps(in, out, run_for(out.bits));
         default:
             return decode_range(in, out);
     }

@@ -5,12 +5,6 @@
 namespace posy {
 namespace {
 
-bloom_filter filter_of(const geometry& g, int from, int to) {
-    auto filter = *bloom_filter::make(g);
-    for (int key = from; key < to; ++key) filter.insert(filter.hash()(key));
-    return filter;
-}
-
 class every_delta : public testing::TestWithParam<geometry> {};
 INSTANTIATE_TEST_SUITE_P(delta, every_delta, testing::ValuesIn(all_shapes()),
                          [](const auto& row) { return std::to_string(row.index); });
