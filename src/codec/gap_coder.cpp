@@ -167,6 +167,9 @@ const char* gap_coder::decode(byte_view chunk, std::span<std::uint64_t> array, s
     std::array<std::uint32_t, lanes - 1> carried;  // words in the other lanes, the first one last
     std::size_t carried_count = 0;
     if (many) {
+        for (const std::uint64_t state : x) {
+            if (state < state_floor) return damaged;  // an encoder leaves none below
+        }
         const auto refill = [&](std::uint64_t& state) {
             if (state >= state_floor) return true;
             if (words == end) return false;
@@ -181,10 +184,11 @@ const char* gap_coder::decode(byte_view chunk, std::span<std::uint64_t> array, s
                 set(gap);
             }
         }
+        // Lanes are given words from the first on; one goes without only when there were no more.
         for (unsigned lane = lanes; lane-- > 1;) {
             if (x[lane] >> 32 == 1)
                 carried[carried_count++] = static_cast<std::uint32_t>(x[lane]);
-            else if (x[lane] != no_word)
+            else if (x[lane] != no_word || carried_count > 0 || words != end)
                 return damaged;
         }
     }

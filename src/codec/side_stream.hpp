@@ -50,6 +50,7 @@ class side_decoder {
         if (escaped.empty()) return words.empty();
         if (words.size() < 3) return false;
         std::uint64_t x = words[0] | std::uint64_t{words[1]} << 16 | std::uint64_t{words[2]} << 32;
+        if (words.size() > 3 && x < std::uint64_t{1} << 32) return false;  // words are written only above it
         std::size_t next = 3;
         for (std::uint8_t& byte : escaped) {
             const auto slot = static_cast<std::uint32_t>(x) % (1u << side_bits);
