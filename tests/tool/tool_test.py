@@ -301,11 +301,18 @@ class BadInput(ToolTest):
         return header.ljust(64, b"\0")
 
     def test_a_claim_in_a_pipe_takes_no_memory(self):
-        limits = lambda: resource.setrlimit(resource.RLIMIT_DATA, (400 << 20, 400 << 20))
         self.posy("info", "-", stdin=self.claim(36), status=2)  # 8 GiB claimed
         self.assertIn("standard input: at byte 8: the array takes 8589934592 bytes, above the limit of 4294967296", self.stderr)
-        self.posy("info", "-", stdin=self.claim(30), status=2, preexec_fn=limits)  # 128 MiB claimed, 64 bytes sent
-        self.assertIn("standard input: at byte 64: the message is cut off", self.stderr)
+        # 2 GiB claimed, within the limit, and 64 bytes sent
+        child = subprocess.Popen([POSY, "info", "-"], stdin=subprocess.PIPE, stderr=subprocess.PIPE, cwd=self.dir)
+        child.stdin.write(self.claim(34))
+        child.stdin.close()
+        self.assertIn(b"standard input: at byte 64: the message is cut off", child.stderr.read())
+        child.stderr.close()
+        _, status, usage = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+        self.assertEqual(child.returncode, 2)
+        self.assertLess(usage.ru_maxrss, 500_000)  # KiB
 
     def test_missing_and_unreadable_files(self):
         self.fails("info", "none.posy", saying="none.posy: cannot open: No such file or directory")
