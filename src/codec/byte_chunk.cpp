@@ -82,7 +82,7 @@ void byte_coder::encode(std::span<const std::uint8_t> bytes, std::vector<std::by
     std::size_t carried = 0;
     for (unsigned j = 0; j < lanes_; ++j)
         states[j] = carried < spare.side.size() ? state_floor | spare.side[carried++] : no_word;
-    std::byte* const end = reinterpret_cast<std::byte*>(memory + room);
+    auto* const end = reinterpret_cast<std::byte*>(memory + room);
     std::byte* words = end;
     const std::size_t blocks = lanes_ == many_lanes ? bytes.size() / (2 * many_lanes) : 0;
     encode_scalar(tables_, bytes.data(), bytes.size(), blocks, lanes_, states.data(), words);

@@ -27,8 +27,7 @@ void share_side(byte_model& model, const std::array<std::uint64_t, 256>& weights
     std::uint32_t at = 0;
     for (unsigned b = 0; b < 256; ++b) {
         if (!model.escaped[b] || weights[b] == 0) continue;
-        const std::uint64_t part =
-            static_cast<std::uint64_t>(wide{weights[b]} * ((1u << side_bits) - 256) / total);
+        const auto part = static_cast<std::uint64_t>(wide{weights[b]} * ((1u << side_bits) - 256) / total);
         model.side_start[b] = at;
         model.side_frequency[b] = static_cast<std::uint32_t>(1 + part);
         at += model.side_frequency[b];

@@ -257,7 +257,7 @@ POSY_AVX512 std::size_t decode_by_ones_avx512(const rans_tables& tables, std::ui
     for (unsigned v = 0; v < 2; ++v) {
         const auto* index = &word_indices.interleave;
         _mm512_storeu_si512(states + 32 * v,
-                            _mm512_permutex2var_epi16(low[v], _mm512_load_si512(&(*index)[0]), high[v]));
+                            _mm512_permutex2var_epi16(low[v], _mm512_load_si512(index->data()), high[v]));
         _mm512_storeu_si512(states + 32 * v + 16,
                             _mm512_permutex2var_epi16(low[v], _mm512_load_si512(&(*index)[32]), high[v]));
     }
