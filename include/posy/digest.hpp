@@ -59,6 +59,10 @@ class hasher {
     explicit hasher(hash_family family = hash_family::xxh3, hash_seed seed = {})
         : family_(family), seed_(seed) {}
 
+    hash_family family() const { return family_; }
+    hash_seed seed() const { return seed_; }
+    friend bool operator==(const hasher&, const hasher&) = default;
+
     digest operator()(byte_view key) const;
     digest operator()(std::string_view key) const { return (*this)(as_byte_view(key)); }
     template <std::integral Integer>
