@@ -20,10 +20,12 @@ namespace posy {
 
 class bit_array {
   public:
+    static constexpr std::uint64_t alignment = 64;  // of the words in memory, in bytes: a cache line
+
     // All zeros. An error when the memory cannot be had, or when it is more than this machine has.
     static result<bit_array> make(std::uint64_t bits);
-    // The bits at `offset` (a multiple of 8) of an open file; the descriptor may be closed afterwards. The
-    // caller has checked that the file is long enough.
+    // The bits at `offset` (a multiple of the alignment) of an open file; the descriptor may be closed
+    // afterwards. The caller has checked that the file is long enough.
     static result<bit_array> map(int file, std::uint64_t offset, std::uint64_t bits);
 
     std::uint64_t size() const { return bits_; }

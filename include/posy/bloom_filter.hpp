@@ -19,6 +19,10 @@
 
 namespace posy {
 
+namespace kernels {
+struct filter_kernel;
+}
+
 class bloom_filter {
   public:
     // Empty. An error when the geometry is impossible or its memory cannot be had.
@@ -31,24 +35,19 @@ class bloom_filter {
     // The hasher that makes this filter's digests.
     hasher hash() const { return hasher(geometry_.hash, geometry_.seed); }
 
-    void insert(digest d) {
-        layouts::with_layout(geometry_, [&](auto layout) {
-            layout.positions(d, [&](std::uint64_t position) { return bits_.set(position), true; });
-        });
-        count(1);
-    }
-    bool may_contain(digest d) const {
-        return layouts::with_layout(geometry_, [&](auto layout) {
-            return layout.positions(d, [&](std::uint64_t position) { return bits_.test(position); });
-        });
-    }
+    void insert(digest);
+    bool may_contain(digest d) const { return look_up_one_(bits_.words().data(), geometry_, d); }
 
-    // Batches: memory is fetched ahead, so a key costs a fraction of a single call once the array outgrows
-    // the caches. may_contain() writes one answer a digest and returns how many were yes. Precondition: the
-    // two spans are of one length.
-    void insert(std::span<const digest> digests);
-    void insert_concurrently(std::span<const digest> digests);
-    std::size_t may_contain(std::span<const digest> digests, std::span<bool> answers) const;
+    // Batches of digests, or of keys, which are hashed by hash() on the way: memory is fetched ahead, so a
+    // key costs a fraction of a single call once the array outgrows the caches. may_contain() writes one
+    // answer a key and returns how many were yes. Precondition: the two spans are of one length.
+    void insert(std::span<const digest>);
+    void insert(std::span<const std::uint64_t>);
+    void insert(std::span<const std::string_view>);
+    std::size_t may_contain(std::span<const digest>, std::span<bool> answers) const;
+    std::size_t may_contain(std::span<const std::uint64_t>, std::span<bool> answers) const;
+    std::size_t may_contain(std::span<const std::string_view>, std::span<bool> answers) const;
+    void insert_concurrently(std::span<const digest>);
 
     // How many insertions the filter stands for, repeated keys counted again; nothing when nobody knows (an
     // intersection). For the number of different keys ask estimate_items(). Not while others insert.
@@ -78,8 +77,11 @@ class bloom_filter {
     }
 
   private:
-    bloom_filter(const posy::geometry& g, bit_array bits, std::optional<std::uint64_t> items)
-        : geometry_(g), bits_(std::move(bits)), items_(items) {}
+    bloom_filter(const posy::geometry& g, bit_array bits, std::optional<std::uint64_t> items);
+    template <class Keys>
+    void insert_keys(const Keys&);
+    template <class Keys>
+    std::size_t look_up(const Keys&, std::span<bool> answers) const;
     void count(std::uint64_t inserted) {
         if (items_) set_items(inserted > max_items - *items_ ? max_items : *items_ + inserted);
     }
@@ -87,6 +89,8 @@ class bloom_filter {
     posy::geometry geometry_;
     bit_array bits_;
     std::optional<std::uint64_t> items_;
+    const kernels::filter_kernel* kernel_;  // for this layout on this machine, and of it
+    bool (*look_up_one_)(const std::uint64_t* words, const posy::geometry&, digest);
 };
 
 }  // namespace posy

@@ -47,6 +47,10 @@ class counter_array {
     void clear();
     const bit_array& cells() const { return cells_; }
 
+    // For those who build on the array: whoever changes cells says how many of them saturated.
+    bit_array& cells() { return cells_; }
+    void add_saturated(std::uint64_t more) { saturated_ += more; }
+
     friend bool operator==(const counter_array&, const counter_array&) = default;
 
   private:

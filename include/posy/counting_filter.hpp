@@ -31,11 +31,26 @@ class counting_filter {
     hasher hash() const { return projection_.hash(); }
     std::uint64_t items() const { return *projection_.items(); }
 
-    void insert(digest);
+    void insert(digest d) { insert(std::span<const digest>(&d, 1)); }
     // False when the key is certainly absent; then nothing has changed.
-    bool remove(digest);
+    bool remove(digest d) {
+        bool removed = false;
+        remove(std::span<const digest>(&d, 1), std::span(&removed, 1));
+        return removed;
+    }
     bool may_contain(digest d) const { return projection_.may_contain(d); }
-    void insert(std::span<const digest>);
+
+    // Batches of digests, integers or text, as in bloom_filter. remove() writes whether each key was there,
+    // and returns how many were. With layout narrow and counters of 4 bits, the counters of a key are one
+    // cache line and these are the fast way.
+    template <class Key>
+    void insert(std::span<const Key>);
+    template <class Key>
+    std::size_t remove(std::span<const Key>, std::span<bool> removed);
+    template <class Key>
+    std::size_t may_contain(std::span<const Key> keys, std::span<bool> answers) const {
+        return projection_.may_contain(keys, answers);
+    }
 
     // The plain filter of the keys now present.
     const bloom_filter& projection() const { return projection_; }
@@ -56,8 +71,6 @@ class counting_filter {
   private:
     counting_filter(bloom_filter projection, counter_array counters)
         : projection_(std::move(projection)), counters_(std::move(counters)) {}
-    void flip(std::uint64_t position);
-
     bloom_filter projection_;
     counter_array counters_;
     std::optional<bit_array> flipped_;

@@ -54,6 +54,22 @@ std::array<std::byte, 8> key_bytes(Integer key) {
     return bytes;
 }
 
+// XXH3-128 (Collet 2019) of 8 bytes: mixing around one product of 128 bits. Here because a single lookup of
+// an integer costs less than a call that first has to find out how long the key is.
+inline constexpr std::uint64_t xxh3_secret_of_8 = 0xc4f023344dc994ac;  // two words of its secret, xored
+inline constexpr std::uint64_t xxh3_multiplier_of_8 = 0x9e3779b185ebcaa7;
+inline digest xxh3_of_8_bytes(std::uint64_t key, std::uint64_t seed) {
+    __extension__ typedef unsigned __int128 u128;  // NOLINT(modernize-use-using): -Wpedantic wants the mark
+    seed ^= std::uint64_t{__builtin_bswap32(static_cast<std::uint32_t>(seed))} << 32;
+    const u128 product = u128{key ^ (xxh3_secret_of_8 + seed)} * xxh3_multiplier_of_8;
+    auto low = static_cast<std::uint64_t>(product), high = static_cast<std::uint64_t>(product >> 64);
+    high += low << 1;
+    low ^= high >> 3;
+    low = (low ^ low >> 35) * 0x9fb21c651e98df25;
+    high = (high ^ high >> 37) * 0x165667919e3779f9;
+    return {low ^ low >> 28, high ^ high >> 32};
+}
+
 class hasher {
   public:
     explicit hasher(hash_family family = hash_family::xxh3, hash_seed seed = {})
@@ -67,6 +83,7 @@ class hasher {
     digest operator()(std::string_view key) const { return (*this)(as_byte_view(key)); }
     template <std::integral Integer>
     digest operator()(Integer key) const {
+        if (family_ == hash_family::xxh3) return xxh3_of_8_bytes(static_cast<std::uint64_t>(key), seed_.low);
         return (*this)(byte_view(key_bytes(key)));
     }
 

@@ -20,6 +20,8 @@ enum class layout_id : std::uint8_t {
     spread = 1,   // the classic filter: every hash ranges over the whole array
     sliced = 2,   // every hash has its own slice of bits / hashes
     blocked = 3,  // all bits of a key in one 512-bit line: one cache miss, a slightly higher rate
+    paired = 4,   // in two 512-bit lines: two cache misses, nearly the classic rate
+    narrow = 5,   // in 128 bits: with 4-bit counters, one cache miss for a counting filter
 };
 
 std::string_view name_of(layout_id);

@@ -55,10 +55,11 @@ double spread_rate(double n, double m, unsigned k);
 // their expectations is exact. Never below f' (Broder & Mitzenmacher 2004, 2.1), equal at k = 1.
 double sliced_rate(double n, double m, unsigned k);
 
-// The blocked layout: a key's bits in one of L = m/512 lines of 8 words; each word gets ⌊k/8⌋ of them, and a
-// random k mod 8 of the words one more. Σ_x C(n,x) L^−x (1−1/L)^(n−x) P(hit | x keys in the line), exact but
-// for lines of more than 4096 keys, taken as all but full. NaN unless 1 ≤ k ≤ 16.
-double blocked_rate(double n, double m, unsigned k);
+// A key's bits in one of L lines of 8 words; each word gets ⌊k/8⌋ of them, and a random k mod 8 of the words
+// one more. Σ_x C(n,x) L^−x (1−1/L)^(n−x) P(hit | x keys in the line), exact but for lines of more than 4096
+// keys, taken as all but full. Words of 64 bits are the blocked layout, of 16 the narrow one; of two half
+// arrays with half of the hashes each, the rate of the paired one is the product. NaN unless 1 ≤ k ≤ 16.
+double blocked_rate(double n, double m, unsigned k, unsigned word_bits = 64);
 
 // ---- Sizing --------------------------------------------------------------------------------------------
 
@@ -91,8 +92,8 @@ unsigned hadoop_hashes(double n, double m);
 double counter_probability(unsigned j, double n, double m, unsigned k);
 double counter_tail(unsigned j, double n, double m, unsigned k);
 
-// P(c ≥ j) in the blocked layout, where beyond k = 8 one key can meet a counter twice.
-double blocked_counter_tail(unsigned j, double n, double m, unsigned k);
+// P(c ≥ j) in such lines, where beyond k = 8 one key can meet a counter twice.
+double blocked_counter_tail(unsigned j, double n, double m, unsigned k, unsigned word_bits = 64);
 
 // Bounds on P(any counter ≥ j), each looser than the one before; above 1 they say nothing.
 // m C(nk,j)/m^j

@@ -14,7 +14,6 @@ namespace posy {
 namespace {
 
 constexpr std::uint64_t huge_page = 2 << 20;
-constexpr std::uint64_t line = 64;
 
 error out_of_memory(std::uint64_t bytes) {
     return {"no memory for an array of " + std::to_string(bytes) + " bytes; ask for fewer bits"};
@@ -31,10 +30,10 @@ std::uint64_t round_up(std::uint64_t n, std::uint64_t unit) { return (n + unit -
 }  // namespace
 
 result<bit_array> bit_array::make(std::uint64_t bits) {
-    const std::uint64_t bytes = std::max(round_up(word_count(bits) * 8, line), line);
+    const std::uint64_t bytes = std::max(round_up(word_count(bits) * 8, alignment), alignment);
     if (bytes > memory_of_this_machine()) return out_of_memory(bytes);
     if (bytes < 2 * huge_page) {
-        auto* words = static_cast<std::uint64_t*>(std::aligned_alloc(line, bytes));
+        auto* words = static_cast<std::uint64_t*>(std::aligned_alloc(alignment, bytes));
         if (!words) return out_of_memory(bytes);
         std::memset(words, 0, bytes);
         return bit_array(memory(words, [](std::uint64_t* p) { std::free(p); }), bits, false);

@@ -7,15 +7,12 @@
 #include <thread>
 #include <vector>
 
+#include "base/instructions.hpp"
+
 namespace posy::codec {
 
-enum class instruction_set { scalar, avx2, avx512 };
-
-// The best this machine has, or what the environment variable POSY_KERNEL (scalar, avx2, avx512) asks for if
-// the machine has it. Looked up once.
-instruction_set best_instruction_set();
-bool has(instruction_set);
-const char* name_of(instruction_set);
+using base::best_instruction_set;
+using base::instruction_set;
 
 struct how {
     unsigned threads = 1;

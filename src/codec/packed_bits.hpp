@@ -78,10 +78,7 @@ class bit_writer {
 // which is right everywhere and slow; so a lookup is compiled twice, and open() chooses.
 #if defined(__x86_64__)
 #define POSY_BMI2 [[gnu::target("popcnt,bmi,bmi2")]]
-inline bool bmi2_among(instruction_set set) {
-    return set != instruction_set::scalar && __builtin_cpu_supports("popcnt") &&
-           __builtin_cpu_supports("bmi2");
-}
+inline bool bmi2_among(instruction_set set) { return set != instruction_set::scalar; }
 #else
 #define POSY_BMI2
 inline bool bmi2_among(instruction_set) { return false; }

@@ -1,31 +1,19 @@
 #include "posy/bloom_filter.hpp"
 
-#include <algorithm>
+#include <array>
 #include <cassert>
 
+#include "batches.hpp"
+#include "kernels.hpp"
+
 namespace posy {
-namespace {
 
-// How many keys ahead memory is asked for. Fewer does not fill the memory's queue, more evicts what was
-// fetched.
-constexpr std::size_t ahead = 24;
-
-// Calls work(layout, i) for every digest, after the lines of digest i + ahead were asked for.
-template <class Work>
-void pipeline(const geometry& g, const bit_array& bits, std::span<const digest> digests, Work work) {
-    layouts::with_layout(g, [&](auto layout) {
-        const auto fetch = [&](std::size_t i) {
-            layout.lines(digests[i], [&](std::uint64_t position) { bits.prefetch(position); });
-        };
-        for (std::size_t i = 0; i < std::min(ahead, digests.size()); ++i) fetch(i);
-        for (std::size_t i = 0; i < digests.size(); ++i) {
-            if (i + ahead < digests.size()) fetch(i + ahead);
-            work(layout, i);
-        }
-    });
-}
-
-}  // namespace
+bloom_filter::bloom_filter(const posy::geometry& g, bit_array bits, std::optional<std::uint64_t> items)
+    : geometry_(g),
+      bits_(std::move(bits)),
+      items_(items),
+      kernel_(&kernels::kernel_for(g)),
+      look_up_one_(kernel_->may_contain_one) {}
 
 result<bloom_filter> bloom_filter::make(const posy::geometry& g) {
     if (auto valid = check(g); !valid) return valid.error();
@@ -40,30 +28,74 @@ bloom_filter bloom_filter::from_bits(const posy::geometry& g, bit_array bits,
     return {g, std::move(bits), items};
 }
 
-void bloom_filter::insert(std::span<const digest> digests) {
-    pipeline(geometry_, bits_, digests, [&](const auto& layout, std::size_t i) {
-        layout.positions(digests[i], [&](std::uint64_t position) { return bits_.set(position), true; });
-    });
-    count(digests.size());
+void bloom_filter::insert(digest d) {
+    kernel_->insert(bits_.words().data(), geometry_, &d, 1, false);
+    count(1);
+}
+
+template <class Keys>
+void bloom_filter::insert_keys(const Keys& keys) {
+    const auto& kernel = *kernel_;
+    std::uint64_t* words = bits_.words().data();
+    const auto put = [&](const digest* now, std::size_t count, bool more, std::size_t) {
+        kernel.insert(words, geometry_, now, count, more);
+    };
+    if (geometry_.bits <= kernels::cached_bits) {
+        kernels::in_pieces(hash(), keys, put);
+    } else {
+        kernels::in_windows(
+            hash(), keys, [&](auto... later) { kernel.fetch(words, geometry_, later...); }, put);
+    }
+    count(keys.size());
+}
+
+template <class Keys>
+std::size_t bloom_filter::look_up(const Keys& keys, std::span<bool> answers) const {
+    assert(keys.size() == answers.size());
+    const auto& kernel = *kernel_;
+    const std::uint64_t* words = bits_.words().data();
+    std::size_t yes = 0;
+    const auto look = [&](const digest* now, std::size_t count, bool more, std::size_t first) {
+        yes += kernel.may_contain(words, geometry_, now, count, more, answers.data() + first);
+    };
+    if (kernel.lookup_fetches_itself || geometry_.bits <= kernels::cached_bits) {
+        kernels::in_pieces(hash(), keys, look);
+    } else {
+        kernels::in_windows(
+            hash(), keys, [&](auto... later) { kernel.fetch(words, geometry_, later...); }, look);
+    }
+    return yes;
+}
+
+void bloom_filter::insert(std::span<const digest> digests) { insert_keys(digests); }
+void bloom_filter::insert(std::span<const std::uint64_t> keys) { insert_keys(keys); }
+void bloom_filter::insert(std::span<const std::string_view> keys) { insert_keys(keys); }
+
+std::size_t bloom_filter::may_contain(std::span<const digest> digests, std::span<bool> answers) const {
+    return look_up(digests, answers);
+}
+std::size_t bloom_filter::may_contain(std::span<const std::uint64_t> keys, std::span<bool> answers) const {
+    return look_up(keys, answers);
+}
+std::size_t bloom_filter::may_contain(std::span<const std::string_view> keys, std::span<bool> answers) const {
+    return look_up(keys, answers);
 }
 
 void bloom_filter::insert_concurrently(std::span<const digest> digests) {
-    pipeline(geometry_, bits_, digests, [&](const auto& layout, std::size_t i) {
-        layout.positions(digests[i],
-                         [&](std::uint64_t position) { return bits_.set_concurrently(position), true; });
+    const auto& kernel = *kernel_;
+    layouts::with_layout(geometry_, [&](const auto& layout) {
+        kernels::in_windows(
+            hash(), digests, [&](auto... later) { kernel.fetch(bits_.words().data(), geometry_, later...); },
+            [&](const digest* now, std::size_t count, bool more, std::size_t) {
+                for (std::size_t i = 0; i < count; ++i) {
+                    if (more) kernel.fetch(bits_.words().data(), geometry_, now + i + kernels::window, 1);
+                    layout.positions(now[i], [&](std::uint64_t position) {
+                        return bits_.set_concurrently(position), true;
+                    });
+                }
+            });
     });
     if (items_) std::atomic_ref(*items_).fetch_add(digests.size(), std::memory_order_relaxed);
-}
-
-std::size_t bloom_filter::may_contain(std::span<const digest> digests, std::span<bool> answers) const {
-    assert(digests.size() == answers.size());
-    std::size_t yes = 0;
-    pipeline(geometry_, bits_, digests, [&](const auto& layout, std::size_t i) {
-        answers[i] =
-            layout.positions(digests[i], [&](std::uint64_t position) { return bits_.test(position); });
-        yes += answers[i];
-    });
-    return yes;
 }
 
 double bloom_filter::false_positive_rate() const {

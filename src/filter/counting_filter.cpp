@@ -1,25 +1,14 @@
 #include "posy/counting_filter.hpp"
 
-#include <array>
+#include <algorithm>
 #include <bit>
 #include <cassert>
 
+#include "batches.hpp"
+#include "counting_kernels.hpp"
+
 namespace posy {
 namespace {
-
-// The positions of a digest, with repetition: two hashes that meet count twice, as in the paper.
-struct position_list {
-    std::array<std::uint64_t, 32> at;
-    unsigned size = 0;
-
-    position_list(const geometry& g, digest d) {
-        layouts::with_layout(g, [&](const auto& layout) {
-            layout.positions(d, [&](std::uint64_t position) { return at[size++] = position, true; });
-        });
-    }
-    const std::uint64_t* begin() const { return at.data(); }
-    const std::uint64_t* end() const { return at.data() + size; }
-};
 
 template <class Use>
 void for_each_one(const bit_array& bits, Use use) {
@@ -56,49 +45,42 @@ result<counting_filter> counting_filter::from_counters(const posy::geometry& g, 
     return counting_filter(std::move(*projection), std::move(counters));
 }
 
-void counting_filter::flip(std::uint64_t position) {
-    projection_.bits().flip(position);
-    if (!flipped_) return;
-    flipped_->flip(position);
-    flipped_->test(position) ? ++flipped_count_ : --flipped_count_;
+template <class Key>
+void counting_filter::insert(std::span<const Key> keys) {
+    const auto& kernel = kernels::counting_kernel_for(geometry(), counters_.width());
+    kernels::counting_arrays arrays{counters_, projection_.bits(), flipped_ ? &*flipped_ : nullptr,
+                                    flipped_count_};
+    kernels::in_windows(
+        hash(), keys, [&](auto... later) { kernel.fetch(arrays, geometry(), later...); },
+        [&](const digest* now, std::size_t count, bool more, std::size_t) {
+            kernel.insert(arrays, geometry(), now, count, more);
+        });
+    projection_.set_items(items() + std::min(keys.size(), bloom_filter::max_items - items()));
 }
 
-void counting_filter::insert(digest d) {
-    for (const std::uint64_t position : position_list(geometry(), d)) {
-        if (counters_.increment(position) == 0) flip(position);
-    }
-    projection_.set_items(items() + 1);
-}
-
-void counting_filter::insert(std::span<const digest> digests) {
-    constexpr std::size_t ahead = 16;
-    for (std::size_t i = 0; i < digests.size(); ++i) {
-        if (i + ahead < digests.size()) {
-            layouts::with_layout(geometry(), [&](const auto& layout) {
-                layout.positions(digests[i + ahead],
-                                 [&](std::uint64_t p) { return counters_.prefetch(p), true; });
-            });
-        }
-        insert(digests[i]);
-    }
-}
-
-bool counting_filter::remove(digest d) {
-    const position_list positions(geometry(), d);
-    for (const std::uint64_t& position : positions) {
-        // A key that was inserted left at least as many increments here as it has hashes that meet here.
-        unsigned meet = 1;
-        for (const std::uint64_t* other = positions.begin(); other != &position; ++other)
-            meet += *other == position;
-        if (counters_[position] < meet) return false;
-    }
-    for (const std::uint64_t position : positions) {
-        if (counters_.decrement(position) == 1) flip(position);
-    }
+template <class Key>
+std::size_t counting_filter::remove(std::span<const Key> keys, std::span<bool> removed) {
+    assert(keys.size() == removed.size());
+    const auto& kernel = kernels::counting_kernel_for(geometry(), counters_.width());
+    kernels::counting_arrays arrays{counters_, projection_.bits(), flipped_ ? &*flipped_ : nullptr,
+                                    flipped_count_};
+    std::size_t yes = 0;
+    kernels::in_windows(
+        hash(), keys, [&](auto... later) { kernel.fetch(arrays, geometry(), later...); },
+        [&](const digest* now, std::size_t count, bool more, std::size_t first) {
+            yes += kernel.remove(arrays, geometry(), now, count, more, removed.data() + first);
+        });
     // Damage from removing absent keys must not wrap the count.
-    if (items() > 0) projection_.set_items(items() - 1);
-    return true;
+    projection_.set_items(items() - std::min<std::uint64_t>(items(), yes));
+    return yes;
 }
+
+template void counting_filter::insert(std::span<const digest>);
+template void counting_filter::insert(std::span<const std::uint64_t>);
+template void counting_filter::insert(std::span<const std::string_view>);
+template std::size_t counting_filter::remove(std::span<const digest>, std::span<bool>);
+template std::size_t counting_filter::remove(std::span<const std::uint64_t>, std::span<bool>);
+template std::size_t counting_filter::remove(std::span<const std::string_view>, std::span<bool>);
 
 result<void> counting_filter::mark() {
     if (flipped_) {

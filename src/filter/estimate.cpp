@@ -52,12 +52,14 @@ double estimate_covariance(const group_shape& g, double s, double t, double w) {
     const auto slope = [&](double load) {
         return g.bits * g.log_miss * std::exp(load * std::expm1(g.log_miss));
     };
-    s /= g.groups, t /= g.groups, w /= g.groups;
-    return g.groups * zero_covariance_averaged(g, s, t, w) / (slope(s) * slope(t));
+    const double share = g.touched / g.groups;
+    s *= share, t *= share, w *= share;
+    return zero_covariance_averaged(g, s, t, w) / (slope(s) * slope(t)) * g.groups / (g.touched * g.touched);
 }
 
 double items_from_zeros(const group_shape& g, double zeros) {
-    const double log_miss = g.random_load ? std::log1p(std::expm1(g.log_miss) / g.groups) : g.log_miss;
+    const double log_miss =
+        g.random_load ? g.touched * std::log1p(std::expm1(g.log_miss) / g.groups) : g.log_miss;
     return std::log(zeros / (g.groups * g.bits)) / log_miss;
 }
 
@@ -109,9 +111,9 @@ estimate estimate_words(const group_shape& g, std::span<const std::uint64_t> wor
     if (g.bits < 2) return {1, 1, infinite};  // one bit a group is set by any key
     if (g.random_load) {
         const auto histogram = ones_by_line(words, static_cast<std::size_t>(g.bits) / 64);
-        const auto [items, variance] = estimate_from_lines(histogram, distinct_bits(g));
-        if (std::isinf(items)) return {infinite, items_from_zeros(g, std::max(zeros, 0.5)), infinite};
-        return around(items, z * std::sqrt(variance), 0, infinite);
+        const auto [touches, variance] = estimate_from_lines(histogram, distinct_bits(g));
+        if (std::isinf(touches)) return {infinite, items_from_zeros(g, std::max(zeros, 0.5)), infinite};
+        return around(touches / g.touched, z * std::sqrt(variance) / g.touched, 0, infinite);
     }
     const double value = zeros == 0 ? infinite : items_from_zeros(g, zeros);
     const double start = items_from_zeros(g, std::max(zeros, 0.5));

@@ -13,10 +13,12 @@ struct entry {
     layout_id id;
     std::string_view name;
     unsigned max_hashes;
+    unsigned hash_step;
     std::uint64_t (*granule)(unsigned);
 };
 constexpr auto entries = []<class... Layout>(std::tuple<Layout...>*) {
-    return std::array{entry{Layout::id, Layout::name, Layout::max_hashes, Layout::granule}...};
+    return std::array{
+        entry{Layout::id, Layout::name, Layout::max_hashes, Layout::hash_step, Layout::granule}...};
 }(static_cast<layouts::all*>(nullptr));
 
 const entry* find(layout_id id) {
@@ -62,6 +64,9 @@ result<void> check(const geometry& g) {
     if (g.hashes == 0 || g.hashes > layout->max_hashes) {
         return error{std::to_string(g.hashes) + " hashes; layout " + name + " takes 1 to " +
                      std::to_string(layout->max_hashes)};
+    }
+    if (g.hashes % layout->hash_step != 0) {
+        return error{std::to_string(g.hashes) + " hashes; layout " + name + " takes an even number"};
     }
     if (const std::uint64_t granule = layout->granule(g.hashes); g.bits % granule != 0) {
         return error{"layout " + name + " needs a multiple of " + std::to_string(granule) + " bits, not " +

@@ -69,6 +69,7 @@ void hasher::operator()(std::span<const std::string_view> keys, std::span<digest
 }
 
 void hasher::operator()(std::span<const std::uint64_t> keys, std::span<digest> digests) const {
+    if (family_ == hash_family::xxh3) return hash::xxh3_integers(keys, digests, seed_.low);
     with_family(family_, seed_, [&](auto hash) {
         std::ranges::transform(keys, digests.begin(),
                                [&](std::uint64_t key) { return hash(byte_view(key_bytes(key))); });

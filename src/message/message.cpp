@@ -249,7 +249,7 @@ result<std::optional<message>> message_reader::read() {
 
     std::array<std::byte, frame::checksum_size> trailer;
     result<any_body> body = error{};
-    if (h->raw() && (!file_size_ || payload_at % 8 == 0)) {
+    if (h->raw() && (!file_size_ || payload_at % bit_array::alignment == 0)) {
         // Straight into an array: mapped from a file, read from a pipe, where pages are taken as they fill.
         if (!file_size_) {
             if (auto within = check_limit(*h, limits_); !within) return within.error();

@@ -41,8 +41,9 @@ double counter_tail(unsigned j, double n, double m, unsigned k) {
 
 // A key that meets the counter does so once, or (in two layers) twice: with p and q the chances of either
 // layer in the key's line, the numbers of such keys are near independent, and c = once + 2·twice.
-double blocked_counter_tail(unsigned j, double n, double m, unsigned k) {
-    const double lines = m / 512, p = std::min(k, 8u) / 512.0, q = k > 8 ? (k - 8) / 512.0 : 0;
+double blocked_counter_tail(unsigned j, double n, double m, unsigned k, unsigned word_bits) {
+    const double line = 8 * word_bits, lines = m / line;
+    const double p = std::min(k, 8u) / line, q = k > 8 ? (k - 8) / line : 0;
     double tail = 0;
     for (unsigned twice = 0; 2 * twice <= j + 1 && (twice == 0 || q > 0); ++twice) {
         const double weight = q > 0 ? binomial_weight(twice, n, p * q / lines) : 1;

@@ -28,8 +28,9 @@ double expected_rate(std::uint64_t items, const geometry& g) {
 double expected_fill(std::uint64_t items, const geometry& g) {
     const auto shape = layouts::with_layout(g, [](const auto& layout) { return layout.groups(); });
     const auto n = static_cast<double>(items);
-    const double untouched =
-        shape.random_load ? n * std::log1p(std::expm1(shape.log_miss) / shape.groups) : n * shape.log_miss;
+    const double untouched = shape.random_load
+                                 ? n * shape.touched * std::log1p(std::expm1(shape.log_miss) / shape.groups)
+                                 : n * shape.log_miss;
     return n == 0 ? 0 : -std::expm1(untouched);
 }
 
@@ -253,8 +254,8 @@ result<plan> predict(std::uint64_t items, const geometry& g, std::optional<doubl
 
 std::optional<std::uint64_t> smallest_bits(std::uint64_t items, double rate, unsigned hashes,
                                            layout_id layout) {
-    if (hashes > most_hashes(layout)) return std::nullopt;
     const std::uint64_t granule = granule_of(hashes, layout), most = max_bits / granule;
+    if (!check(geometry{granule, hashes, layout})) return std::nullopt;
     const std::uint64_t too_small = last_that(most, [&](std::uint64_t granules) {
         return expected_rate(items, {granules * granule, hashes, layout}) > rate;
     });
@@ -272,9 +273,9 @@ result<search> search_for(const wishes& want) {
     const bool array_given = want.bits_per_item || (want.max_memory && !want.rate);
     const goal aim = message_matters ? goal::message : array_given ? goal::rate : goal::memory;
     const layout_id layout = want.layout.value_or(message_matters ? layout_id::spread : layout_id::blocked);
-    if (const unsigned most = most_hashes(layout); want.hashes.value_or(1) > most) {
-        return error{std::to_string(*want.hashes) + " hashes; layout " + std::string(name_of(layout)) +
-                     " takes 1 to " + std::to_string(most)};
+    if (want.hashes) {
+        const geometry smallest{granule_of(*want.hashes, layout), *want.hashes, layout};
+        if (auto valid = check(smallest); !valid) return valid.error();
     }
     return search{want, layout, want.minimize.value_or(aim)};
 }
@@ -312,8 +313,10 @@ result<advice> advise(const wishes& want) {
     const double message = std::max(chosen->message_bits_per_item(), 0.01);
     offer("standard, same rate", {.rate = rate}, layout_id::spread, goal::memory);
     offer("standard, same message", {.bits_per_item = message}, layout_id::spread, goal::rate);
-    if (chosen->layout != layout_id::blocked)
-        offer("blocked, same rate", {.rate = rate}, layout_id::blocked, goal::memory);
+    for (const layout_id fast : {layout_id::blocked, layout_id::paired}) {
+        if (chosen->layout != fast)
+            offer(std::string(name_of(fast)) + ", same rate", {.rate = rate}, fast, goal::memory);
+    }
     offer("compressed, same rate", {.rate = rate}, layout_id::spread, goal::message);
     offer("compressed, same message", {.message_bits_per_item = message}, layout_id::spread, goal::message);
     if (chosen->hashes > 2) {

@@ -54,12 +54,7 @@ inline array random_array(std::uint64_t bits, double density, std::uint64_t seed
     return made;
 }
 
-inline std::vector<instruction_set> instruction_sets() {
-    std::vector<instruction_set> all;
-    for (const auto set : {instruction_set::scalar, instruction_set::avx2, instruction_set::avx512})
-        if (has(set)) all.push_back(set);
-    return all;
-}
+using base::instruction_sets;
 
 inline std::uint64_t fingerprint(byte_view bytes) { return XXH3_64bits(bytes.data(), bytes.size()); }
 

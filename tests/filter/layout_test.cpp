@@ -26,6 +26,10 @@ TEST(layout, pinned_positions) {
     EXPECT_EQ(positions({5120, 8, layout_id::blocked}, some), (list{16, 72, 131, 213, 310, 353, 425, 494}));
     EXPECT_EQ(positions({5120, 11, layout_id::blocked}, some),
               (list{16, 72, 131, 213, 310, 353, 425, 494, 334, 393, 451}));
+    EXPECT_EQ(positions({5120, 6, layout_id::paired}, some), (list{353, 425, 494, 3086, 3509, 3574}));
+    EXPECT_EQ(positions({5120, 3, layout_id::narrow}, some), (list{85, 102, 119}));
+    EXPECT_EQ(positions({5120, 11, layout_id::narrow}, some),
+              (list{0, 17, 34, 51, 68, 85, 102, 119, 91, 103, 122}));
     EXPECT_EQ(positions({max_bits, 3, layout_id::spread}, some),
               (list{4886718345, 474277200849, 956638444015}));
 }
@@ -45,10 +49,20 @@ TEST(layout, every_position_is_inside_and_where_the_layout_says) {
                 if (g.layout == layout_id::blocked) {
                     ASSERT_EQ(list[i] / 512, list[0] / 512) << describe(g);
                 }
+                if (g.layout == layout_id::narrow) {
+                    ASSERT_EQ(list[i] / 128, list[0] / 128) << describe(g);
+                }
+                if (g.layout == layout_id::paired) {
+                    const bool second = i >= g.hashes / 2;
+                    ASSERT_EQ(list[i] >= g.bits / 2, second) << describe(g);
+                    ASSERT_EQ(list[i] / 512, list[second ? g.hashes / 2 : 0] / 512) << describe(g);
+                }
             }
-            if (g.layout == layout_id::blocked && g.hashes <= 8) {
+            const bool in_lines = g.layout != layout_id::spread && g.layout != layout_id::sliced;
+            if (in_lines && g.hashes <= (g.layout == layout_id::paired ? 16u : 8u)) {
                 std::set<std::uint64_t> words;
-                for (const std::uint64_t p : list) words.insert(p / 64);
+                for (const std::uint64_t p : list)
+                    words.insert(p / (g.layout == layout_id::narrow ? 16 : 64));
                 ASSERT_EQ(words.size(), g.hashes) << describe(g);
             }
         }
@@ -75,7 +89,8 @@ TEST(layout, positions_are_uniform) {
     const hasher hash;
     for (const geometry& g : {geometry{97, 3, layout_id::spread}, geometry{99, 3, layout_id::sliced},
                               geometry{512, 3, layout_id::blocked}, geometry{1536, 6, layout_id::blocked},
-                              geometry{1024, 13, layout_id::blocked}}) {
+                              geometry{1024, 13, layout_id::blocked}, geometry{3072, 6, layout_id::paired},
+                              geometry{384, 5, layout_id::narrow}, geometry{256, 11, layout_id::narrow}}) {
         std::vector<double> counts(g.bits);
         for (std::uint64_t key = 0; key < 200'000; ++key) {
             for (const std::uint64_t p : positions(g, hash(key))) ++counts[p];
@@ -92,7 +107,7 @@ TEST(layout, subsets_are_all_of_a_size_once) {
     for (unsigned size = 0; size < 8; ++size) {
         std::set<unsigned> seen;
         for (std::uint64_t random = 0; random < 65536; ++random) {
-            const unsigned words = layouts::blocked::subset(random, size);
+            const unsigned words = layouts::blocked::line::subset(random, size);
             ASSERT_EQ(static_cast<unsigned>(std::popcount(words)), size);
             seen.insert(words);
         }

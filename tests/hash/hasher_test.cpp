@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "hash/families.hpp"
 #include "posy/digest.hpp"
 
 namespace posy {
@@ -21,6 +22,27 @@ TEST(hasher, an_integer_is_eight_little_endian_bytes) {
         EXPECT_EQ(h(12345), h(std::string_view(bytes)));
         EXPECT_EQ(h(std::uint8_t{57}), h(57));
         EXPECT_EQ(h(-1), h(std::string_view("\xff\xff\xff\xff\xff\xff\xff\xff")));
+    }
+}
+
+// Integers have a way of their own through XXH3, on their own and in batches; both must be the library's.
+TEST(hasher, xxh3_of_integers_is_xxh3_of_their_bytes) {
+    for (const std::uint64_t seed : {0ull, 1ull, 0x8000000000000000ull, 0x123456789abcdef0ull}) {
+        const hasher h(hash_family::xxh3, {seed, 0});
+        std::vector<std::uint64_t> keys{0, 1, ~std::uint64_t{0}, 0xffffffff, 0x100000000};
+        while (keys.size() < 1000) keys.push_back(keys.back() * 0xd1342543de82ef95 + seed + 1);
+        for (const std::uint64_t key : keys) {
+            const auto bytes = key_bytes(key);
+            ASSERT_EQ(h(key), h(byte_view(bytes)));
+        }
+        for (const auto set : base::instruction_sets()) {
+            for (const std::size_t count : {0u, 1u, 7u, 8u, 9u, 31u, 1000u}) {
+                std::vector<digest> digests(count);
+                hash::xxh3_integers(std::span(keys).first(count), digests, seed, set);
+                for (std::size_t i = 0; i < count; ++i)
+                    ASSERT_EQ(digests[i], h(keys[i])) << name_of(set) << i;
+            }
+        }
     }
 }
 

@@ -5,13 +5,15 @@
 #include <utility>
 
 #include "posy/layout/blocked.hpp"
+#include "posy/layout/narrow.hpp"
+#include "posy/layout/paired.hpp"
 #include "posy/layout/sliced.hpp"
 #include "posy/layout/spread.hpp"
 #include "posy/layout/traits.hpp"
 
 namespace posy::layouts {
 
-using all = std::tuple<spread, sliced, blocked>;
+using all = std::tuple<spread, sliced, blocked, paired, narrow>;
 
 // Calls use(Layout(g)) with the layout type that g.layout names. Precondition: check(g).
 template <std::size_t I = 0, class Use>

@@ -29,8 +29,11 @@ class probe_sequence {
     explicit probe_sequence(digest d) : state_(d.low), step_(d.high) {}
     std::uint64_t next() {
         const std::uint64_t random = state_;
-        state_ = state_ * 0xd1342543de82ef95 + step_;  // Steele and Vigna 2021: a multiplier of good spectrum
+        state_ = after(state_, step_);
         return random;
+    }
+    static std::uint64_t after(std::uint64_t random, std::uint64_t step) {
+        return random * 0xd1342543de82ef95 + step;  // Steele and Vigna 2021: a multiplier of good spectrum
     }
 
   private:

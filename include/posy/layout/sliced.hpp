@@ -17,16 +17,22 @@ class sliced {
     static constexpr layout_id id = layout_id::sliced;
     static constexpr std::string_view name = "sliced";
     static constexpr unsigned max_hashes = 32;
+    static constexpr unsigned hash_step = 1;
     static constexpr std::uint64_t granule(unsigned hashes) { return hashes; }
     static constexpr std::uint64_t fold_unit = 1;
 
     explicit sliced(const geometry& g) : slice_(g.bits / g.hashes), hashes_(g.hashes) {}
 
+    // Where hash i goes with its 64 random bits.
+    std::uint64_t position(unsigned i, std::uint64_t random) const {
+        return i * slice_ + scale(random, slice_);
+    }
+
     template <class Visit>
     bool positions(digest d, Visit visit) const {
         probe_sequence probes(d);
         for (unsigned i = 0; i < hashes_; ++i) {
-            if (!visit(i * slice_ + scale(probes.next(), slice_))) return false;
+            if (!visit(position(i, probes.next()))) return false;
         }
         return true;
     }

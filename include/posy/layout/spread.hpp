@@ -15,16 +15,20 @@ class spread {
     static constexpr layout_id id = layout_id::spread;
     static constexpr std::string_view name = "spread";
     static constexpr unsigned max_hashes = 32;
+    static constexpr unsigned hash_step = 1;
     static constexpr std::uint64_t granule(unsigned) { return 1; }
     static constexpr std::uint64_t fold_unit = 1;
 
     explicit spread(const geometry& g) : bits_(g.bits), hashes_(g.hashes) {}
 
+    // Where hash i goes with its 64 random bits.
+    std::uint64_t position(unsigned, std::uint64_t random) const { return scale(random, bits_); }
+
     template <class Visit>
     bool positions(digest d, Visit visit) const {
         probe_sequence probes(d);
         for (unsigned i = 0; i < hashes_; ++i) {
-            if (!visit(scale(probes.next(), bits_))) return false;
+            if (!visit(position(i, probes.next()))) return false;
         }
         return true;
     }

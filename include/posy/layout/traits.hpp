@@ -20,7 +20,8 @@ namespace posy::layouts {
 struct group_shape {
     double groups = 1;         // how many
     double bits = 0;           // of how many bits each
-    bool random_load = false;  // does a key choose one group (true), or does every key touch every group?
+    bool random_load = false;  // does a key choose its groups (true), or does every key touch every group?
+    double touched = 1;        // how many groups it chooses
     double log_miss = 0;       // ln P(a key that touches the group leaves a given bit of it alone)
     double log_pair = 0;    // ln of P(it leaves two given different bits alone) / P(leaves one alone)², mean
                             // over the pairs: how far the bits are from independent
@@ -40,6 +41,8 @@ concept layout = requires(const Layout l, digest d, std::span<const std::uint64_
     { Layout::id } -> std::convertible_to<layout_id>;
     { Layout::name } -> std::convertible_to<std::string_view>;
     { Layout::max_hashes } -> std::convertible_to<unsigned>;
+    // The number of hashes is a multiple of this.
+    { Layout::hash_step } -> std::convertible_to<unsigned>;
     // Array sizes are multiples of this.
     { Layout::granule(1u) } -> std::same_as<std::uint64_t>;
     // Bits that fold together stand side by side, in units of so many.

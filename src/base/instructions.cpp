@@ -1,9 +1,16 @@
-#include "how.hpp"
+#include "instructions.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <string_view>
 
-namespace posy::codec {
+namespace posy::base {
+namespace {
+
+constexpr std::array all{instruction_set::scalar, instruction_set::avx2, instruction_set::avx512};
+
+}  // namespace
 
 bool has(instruction_set set) {
 #if defined(__x86_64__)
@@ -11,9 +18,11 @@ bool has(instruction_set set) {
         case instruction_set::scalar:
             return true;
         case instruction_set::avx2:
-            return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("popcnt");
+            return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("popcnt") &&
+                   __builtin_cpu_supports("bmi2");
         case instruction_set::avx512:
-            return __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
+            return has(instruction_set::avx2) && __builtin_cpu_supports("avx512bw") &&
+                   __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
                    __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vbmi2") &&
                    __builtin_cpu_supports("avx512bitalg") && __builtin_cpu_supports("avx512vpopcntdq");
     }
@@ -32,15 +41,21 @@ const char* name_of(instruction_set set) {
     }
 }
 
+std::vector<instruction_set> instruction_sets() {
+    std::vector<instruction_set> sets;
+    std::ranges::copy_if(all, std::back_inserter(sets), has);
+    return sets;
+}
+
 instruction_set best_instruction_set() {
     static const instruction_set best = [] {
-        using enum instruction_set;
         const char* asked = std::getenv("POSY_KERNEL");
-        for (const instruction_set set : {avx512, avx2, scalar})
-            if (has(set) && (!asked || std::string_view(asked) == name_of(set))) return set;
-        return scalar;
+        const auto sets = instruction_sets();
+        for (const instruction_set set : sets)
+            if (asked && std::string_view(asked) == name_of(set)) return set;
+        return sets.back();
     }();
     return best;
 }
 
-}  // namespace posy::codec
+}  // namespace posy::base

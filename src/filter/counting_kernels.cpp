@@ -1,0 +1,91 @@
+#include "counting_kernels.hpp"
+
+#include <array>
+
+#include "kernels.hpp"
+#include "posy/layout/all.hpp"
+
+namespace posy::kernels {
+namespace {
+
+// The positions of a digest, with repetition: two hashes that meet count twice, as in the paper.
+struct position_list {
+    std::array<std::uint64_t, 32> at;
+    unsigned size = 0;
+
+    position_list(const geometry& g, digest d) {
+        layouts::with_layout(g, [&](const auto& layout) {
+            layout.positions(d, [&](std::uint64_t position) { return at[size++] = position, true; });
+        });
+    }
+    const std::uint64_t* begin() const { return at.data(); }
+    const std::uint64_t* end() const { return at.data() + size; }
+};
+
+void flip(counting_arrays& to, std::uint64_t position) {
+    to.projection.flip(position);
+    if (!to.flipped) return;
+    to.flipped->flip(position);
+    to.flipped->test(position) ? ++to.flipped_count : --to.flipped_count;
+}
+
+void fetch(const counting_arrays& of, const geometry& g, const digest* later, std::size_t count) {
+    layouts::with_layout(g, [&](const auto& layout) {
+        for (std::size_t i = 0; i < count; ++i)
+            layout.positions(later[i], [&](std::uint64_t position) {
+                prefetch(of.counters.cells().words().data(), position * of.counters.width());
+                prefetch(of.projection.words().data(), position);
+                return true;
+            });
+    });
+}
+
+void insert(counting_arrays& to, const geometry& g, const digest* now, std::size_t count, bool more) {
+    for (std::size_t i = 0; i < count; ++i) {
+        if (more) fetch(to, g, now + i + window, 1);
+        for (const std::uint64_t position : position_list(g, now[i])) {
+            if (to.counters.increment(position) == 0) flip(to, position);
+        }
+    }
+}
+
+bool remove_one(counting_arrays& to, const geometry& g, digest d) {
+    const position_list positions(g, d);
+    for (const std::uint64_t& position : positions) {
+        // A key that was inserted left at least as many increments here as it has hashes that meet here.
+        unsigned meet = 1;
+        for (const std::uint64_t* other = positions.begin(); other != &position; ++other)
+            meet += *other == position;
+        if (to.counters[position] < meet) return false;
+    }
+    for (const std::uint64_t position : positions) {
+        if (to.counters.decrement(position) == 1) flip(to, position);
+    }
+    return true;
+}
+
+std::size_t remove(counting_arrays& to, const geometry& g, const digest* now, std::size_t count, bool more,
+                   bool* removed) {
+    std::size_t yes = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+        if (more) fetch(to, g, now + i + window, 1);
+        yes += removed[i] = remove_one(to, g, now[i]);
+    }
+    return yes;
+}
+
+constexpr counting_kernel scalar{fetch, insert, remove};
+
+}  // namespace
+
+const counting_kernel& counting_kernel_for(const geometry& g, unsigned counter_bits,
+                                           base::instruction_set set) {
+    const counting_kernel* best = nullptr;
+    if (g.layout == layout_id::narrow && counter_bits == 4) {
+        if (set == base::instruction_set::avx512) best = avx512_counting_kernel(g.hashes);
+        if (set == base::instruction_set::avx2) best = avx2_counting_kernel(g.hashes);
+    }
+    return best ? *best : scalar;
+}
+
+}  // namespace posy::kernels

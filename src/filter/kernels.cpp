@@ -1,0 +1,113 @@
+// The scalar kernels, for every layout, and the choice among all.
+#include "kernels.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "posy/layout/all.hpp"
+#include "probe_levels.hpp"
+
+namespace posy::kernels {
+namespace {
+
+template <class Layout>
+void fetch_lines(const std::uint64_t* words, const Layout& layout, digest d) {
+    layout.lines(d, [&](std::uint64_t position) { prefetch(words, position); });
+}
+
+template <class Layout>
+void fetch(const std::uint64_t* words, const geometry& g, const digest* later, std::size_t count) {
+    const Layout layout(g);
+    for (std::size_t i = 0; i < count; ++i) fetch_lines(words, layout, later[i]);
+}
+
+template <class Layout>
+void insert(std::uint64_t* words, const geometry& g, const digest* now, std::size_t count, bool more) {
+    const Layout layout(g);
+    for (std::size_t i = 0; i < count; ++i) {
+        if (more) fetch_lines(words, layout, now[i + window]);
+        layout.positions(now[i], [&](std::uint64_t position) {
+            words[position / 64] |= std::uint64_t{1} << position % 64;
+            return true;
+        });
+    }
+}
+
+template <class Layout>
+bool may_contain_one(const std::uint64_t* words, const geometry& g, digest d) {
+    return Layout(g).positions(d, [&](std::uint64_t position) { return is_set(words, position); });
+}
+
+template <class Layout>
+std::size_t may_contain(const std::uint64_t* words, const geometry& g, const digest* now, std::size_t count,
+                        bool more, bool* answers) {
+    const Layout layout(g);
+    std::size_t yes = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+        if (more) fetch_lines(words, layout, now[i + window]);
+        answers[i] =
+            layout.positions(now[i], [&](std::uint64_t position) { return is_set(words, position); });
+        yes += answers[i];
+    }
+    return yes;
+}
+
+// Half of the probes of an absent key miss, unpredictably: asking three at once, without a branch between
+// them, overlaps their cache misses and leaves one branch that is nearly always taken the same way.
+template <class Layout>
+bool probe_one(const std::uint64_t* words, const geometry& g, digest d) {
+    constexpr unsigned together = 3;
+    const Layout layout(g);
+    layouts::probe_sequence probes(d);
+    unsigned i = 0;
+    const auto next = [&] { return is_set(words, layout.position(i++, probes.next())); };
+    if (g.hashes >= together) {
+        const bool a = next(), b = next(), c = next();
+        if (!(a & b & c)) return false;
+    }
+    while (i < g.hashes) {
+        if (!next()) return false;
+    }
+    return true;
+}
+
+template <class Layout>
+std::size_t probe_many(const std::uint64_t* words, const geometry& g, const digest* now, std::size_t count,
+                       bool more, bool* answers) {
+    if (g.hashes <= 4) return may_contain<Layout>(words, g, now, count, more, answers);
+    return g.bits <= cached_bits ? probe_by_levels<false, Layout>(words, g, now, count, answers)
+                                 : probe_by_levels<true, Layout>(words, g, now, count, answers);
+}
+
+template <class Layout>
+constexpr filter_kernel by_lines{fetch<Layout>, insert<Layout>, may_contain<Layout>, may_contain_one<Layout>,
+                                 false};
+template <class Layout>
+constexpr filter_kernel by_probes{fetch<Layout>, insert<Layout>, probe_many<Layout>, probe_one<Layout>, true};
+
+const filter_kernel& scalar_kernel(layout_id layout) {
+    using namespace layouts;
+    switch (layout) {
+        case layout_id::spread:
+            return by_probes<spread>;
+        case layout_id::sliced:
+            return by_probes<sliced>;
+        case layout_id::paired:
+            return by_lines<paired>;
+        case layout_id::narrow:
+            return by_lines<narrow>;
+        default:
+            return by_lines<blocked>;
+    }
+}
+
+}  // namespace
+
+const filter_kernel& kernel_for(const geometry& g, base::instruction_set set) {
+    const filter_kernel* best = nullptr;
+    if (set == base::instruction_set::avx512) best = avx512_kernel(g);
+    if (set == base::instruction_set::avx2) best = avx2_kernel(g);
+    return best ? *best : scalar_kernel(g.layout);
+}
+
+}  // namespace posy::kernels

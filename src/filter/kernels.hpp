@@ -1,0 +1,46 @@
+// The table of kernels: what a filter does with its digests, by layout and instruction set. All columns give
+// the same bits; the scalar one is the layouts' own positions and the reference for the others.
+//
+// Kernels work on a window: while digest now[i] is inserted or looked up, the lines of now[i + window] are
+// asked for, if there is more behind the last of `count`. They ask for the second-level cache: the first
+// level has a dozen or two of places for lines under way and would be the bottleneck (measured in 150 MB: 9.1
+// ns a line by way of the first level, 4.0 by the second).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/instructions.hpp"
+#include "posy/geometry.hpp"
+
+namespace posy::kernels {
+
+// How many digests ahead of the work their lines are asked for.
+inline constexpr std::size_t window = 64;
+
+// Smaller arrays stay in the second cache, or nearly: asking ahead then costs more than it saves.
+inline constexpr std::uint64_t cached_bits = std::uint64_t{2} << 23;  // 2 MiB
+
+struct filter_kernel {
+    void (*fetch)(const std::uint64_t* words, const geometry&, const digest* later, std::size_t count);
+    void (*insert)(std::uint64_t* words, const geometry&, const digest* now, std::size_t count, bool more);
+    // Returns how many of the answers are yes.
+    std::size_t (*may_contain)(const std::uint64_t* words, const geometry&, const digest* now,
+                               std::size_t count, bool more, bool* answers);
+    bool (*may_contain_one)(const std::uint64_t* words, const geometry&, digest);
+    bool lookup_fetches_itself;  // and needs neither fetch() nor `more`
+};
+
+// Precondition: check(g).
+const filter_kernel& kernel_for(const geometry&, base::instruction_set = base::best_instruction_set());
+
+inline void prefetch(const std::uint64_t* words, std::uint64_t bit) {
+    __builtin_prefetch(words + bit / 64, 0, 2);
+    asm volatile("");  // GCC takes a function that only prefetches for one without effect and drops the call
+}
+
+// What the instruction sets have for a geometry; null where the scalar kernel is as good.
+const filter_kernel* avx2_kernel(const geometry&);
+const filter_kernel* avx512_kernel(const geometry&);
+
+}  // namespace posy::kernels

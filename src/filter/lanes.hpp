@@ -1,0 +1,13 @@
+// A line of eight words as a vector, whatever registers it takes: the compilers' vector types split it over
+// one, two or four of them.
+#pragma once
+
+#include <cstdint>
+
+namespace posy::kernels {
+
+typedef std::uint64_t lanes64 __attribute__((vector_size(64)));  // NOLINT(modernize-use-using)
+typedef std::uint32_t lanes32 __attribute__((vector_size(32)));  // NOLINT(modernize-use-using)
+typedef std::uint16_t lanes16 __attribute__((vector_size(16)));  // NOLINT(modernize-use-using)
+
+}  // namespace posy::kernels

@@ -1,0 +1,192 @@
+// The SIMD kernels of the layouts that keep a key's bits in lines: one body, compiled once for every
+// instruction set. line_kernels_avx2.cpp and line_kernels_avx512.cpp include it after saying what differs:
+//
+//   POSY_TARGET          the attributes of a function that uses the set
+//   covers(line, mask)   are all ones of the mask ones of the line?
+//
+// Another set, NEON for instance, is one more such file.
+//
+// A kernel is specialised for the shape of k, ⌊k/8⌋ full layers and perhaps a partial one, because that is
+// what changes the instructions; k itself is not worth a copy.
+//
+// Lines are read as plain vectors, also beside insert_concurrently(): every 64-bit word of such a read is
+// whole on the machines that have these instructions, and a line of which some words are newer is as good as
+// an old one.
+#pragma once
+
+#include "kernels.hpp"
+#include "lanes.hpp"
+#include "posy/layout/narrow.hpp"
+#include "posy/layout/paired.hpp"
+
+namespace posy::kernels {
+namespace {
+
+// One bit in every word, from the bits of `source`.
+POSY_INLINE inline void one_bit_a_word(std::uint64_t source, lanes64& mask) {
+    constexpr lanes64 one{1, 1, 1, 1, 1, 1, 1, 1}, shifts{0, 6, 12, 18, 24, 30, 36, 42};
+    mask = one << ((source - lanes64{}) >> shifts & 63);
+}
+POSY_INLINE inline void one_bit_a_word(std::uint64_t source, lanes16& mask) {
+    constexpr lanes32 one{1, 1, 1, 1, 1, 1, 1, 1}, shifts{0, 4, 8, 12, 16, 20, 24, 28};
+    const lanes32 wide = one << ((static_cast<std::uint32_t>(source) - lanes32{}) >> shifts & 15);
+    mask = __builtin_convertvector(wide, lanes16);
+}
+
+// Clears the words that are not in the subset.
+template <class Lanes>
+POSY_INLINE inline void keep(unsigned subset, Lanes& mask) {
+    constexpr Lanes word{1, 2, 4, 8, 16, 32, 64, 128};
+    const Lanes all = static_cast<std::uint8_t>(subset) - Lanes{};
+    mask &= reinterpret_cast<Lanes>((all & word) != 0);
+}
+
+template <class Lanes>
+constexpr unsigned word_bits = sizeof(Lanes);  // eight words, eight bits a byte
+
+// The mask of a digest in its line.
+template <class Lanes, unsigned Full, bool Partial>
+struct mask_maker {
+    using layout = layouts::dealt_line<word_bits<Lanes>>;
+    unsigned choices, first;  // of the subsets
+
+    explicit mask_maker(unsigned hashes)
+        : choices(layout::choose[hashes % 8]), first(layout::first[hashes % 8]) {}
+
+    POSY_INLINE void operator()(digest d, Lanes& mask) const {
+        one_bit_a_word(d.high, mask);
+        const unsigned subset = layout::subsets[first + ((d.high >> 48) * choices >> 16)];
+        if constexpr (Full + Partial == 2) {
+            Lanes more;
+            one_bit_a_word(layout::second_source(d.low), more);
+            if constexpr (Partial) keep(subset, more);
+            mask |= more;
+        } else if constexpr (Partial) {
+            keep(subset, mask);
+        }
+    }
+};
+
+// Which lines a digest touches, and the masks in them.
+template <class Lanes, unsigned Full, bool Partial>
+struct in_one_line {
+    using lanes = Lanes;
+    static constexpr unsigned touched = 1;
+    mask_maker<Lanes, Full, Partial> mask_of;
+    std::uint64_t lines;
+
+    explicit in_one_line(const geometry& g) : mask_of(g.hashes), lines(g.bits / 8 / sizeof(Lanes)) {}
+
+    POSY_INLINE void places(digest d, std::uint64_t (&line)[1]) const {
+        line[0] = layouts::scale(d.low, lines);
+    }
+    POSY_INLINE void masks(digest d, Lanes (&mask)[1]) const { mask_of(d, mask[0]); }
+};
+
+template <unsigned Full, bool Partial>
+struct in_two_lines {
+    using lanes = lanes64;
+    static constexpr unsigned touched = 2;
+    mask_maker<lanes64, Full, Partial> mask_of;
+    std::uint64_t half;
+
+    explicit in_two_lines(const geometry& g) : mask_of(g.hashes / 2), half(g.bits / 1024) {}
+
+    POSY_INLINE void places(digest d, std::uint64_t (&line)[2]) const {
+        line[0] = layouts::scale(d.low, half);
+        line[1] = half + layouts::scale(layouts::paired::second(d).low, half);
+    }
+    POSY_INLINE void masks(digest d, lanes64 (&mask)[2]) const {
+        mask_of(d, mask[0]);
+        mask_of(layouts::paired::second(d), mask[1]);
+    }
+};
+
+template <class Shape>
+POSY_INLINE inline void fetch_lines(const std::uint64_t* words, const Shape& shape, digest d) {
+    std::uint64_t line[Shape::touched];
+    shape.places(d, line);
+    for (const std::uint64_t each : line)
+        __builtin_prefetch(reinterpret_cast<const typename Shape::lanes*>(words) + each, 0, 2);
+}
+
+template <class Shape>
+POSY_INLINE inline bool hit(const std::uint64_t* words, const Shape& shape, digest d) {
+    std::uint64_t line[Shape::touched];
+    typename Shape::lanes mask[Shape::touched];
+    shape.places(d, line);
+    shape.masks(d, mask);
+    const auto* lines = reinterpret_cast<const typename Shape::lanes*>(words);
+    bool all = true;  // without a branch between two lines
+    for (unsigned i = 0; i < Shape::touched; ++i) all &= covers(lines[line[i]], mask[i]);
+    return all;
+}
+
+template <class Shape>
+POSY_TARGET void fetch(const std::uint64_t* words, const geometry& g, const digest* later,
+                       std::size_t count) {
+    const Shape shape(g);
+    for (std::size_t i = 0; i < count; ++i) fetch_lines(words, shape, later[i]);
+}
+
+template <class Shape>
+POSY_TARGET void insert(std::uint64_t* words, const geometry& g, const digest* now, std::size_t count,
+                        bool more) {
+    const Shape shape(g);
+    auto* lines = reinterpret_cast<typename Shape::lanes*>(words);
+    for (std::size_t i = 0; i < count; ++i) {
+        if (more) fetch_lines(words, shape, now[i + window]);
+        std::uint64_t line[Shape::touched];
+        typename Shape::lanes mask[Shape::touched];
+        shape.places(now[i], line);
+        shape.masks(now[i], mask);
+        for (unsigned j = 0; j < Shape::touched; ++j) lines[line[j]] |= mask[j];
+    }
+}
+
+template <class Shape>
+POSY_TARGET std::size_t may_contain(const std::uint64_t* words, const geometry& g, const digest* now,
+                                    std::size_t count, bool more, bool* answers) {
+    const Shape shape(g);
+    std::size_t yes = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+        if (more) fetch_lines(words, shape, now[i + window]);
+        answers[i] = hit(words, shape, now[i]);
+        yes += answers[i];
+    }
+    return yes;
+}
+
+template <class Shape>
+POSY_TARGET bool may_contain_one(const std::uint64_t* words, const geometry& g, digest d) {
+    return hit(words, Shape(g), d);
+}
+
+template <class Shape>
+constexpr filter_kernel kernel{fetch<Shape>, insert<Shape>, may_contain<Shape>, may_contain_one<Shape>,
+                               false};
+
+template <class Lanes>
+const filter_kernel* one_line_kernel(unsigned hashes) {
+    if (hashes < 8) return &kernel<in_one_line<Lanes, 0, true>>;
+    if (hashes == 8) return &kernel<in_one_line<Lanes, 1, false>>;
+    if (hashes < 16) return &kernel<in_one_line<Lanes, 1, true>>;
+    return &kernel<in_one_line<Lanes, 2, false>>;
+}
+
+const filter_kernel* line_kernel(const geometry& g) {
+    switch (g.layout) {
+        case layout_id::blocked:
+            return one_line_kernel<lanes64>(g.hashes);
+        case layout_id::narrow:
+            return one_line_kernel<lanes16>(g.hashes);
+        case layout_id::paired:
+            if (g.hashes < 16) return &kernel<in_two_lines<0, true>>;
+            return &kernel<in_two_lines<1, false>>;
+        default:
+            return nullptr;
+    }
+}
+
+}  // namespace
+}  // namespace posy::kernels
