@@ -47,6 +47,11 @@ class bit_array {
     void prefetch(std::uint64_t i) const { __builtin_prefetch(&words_[i / 64]); }
 
     std::uint64_t ones() const;
+    // This array becomes its union (or), intersection (and) or difference (exclusive or) with another of the
+    // same size, and its ones are counted in the same pass over memory.
+    std::uint64_t unite(const bit_array&);
+    std::uint64_t intersect(const bit_array&);
+    std::uint64_t exclude(const bit_array&);
     void clear();
     result<bit_array> clone() const;
     bool asked_for_huge_pages() const { return huge_; }
@@ -65,5 +70,10 @@ class bit_array {
     std::uint64_t bits_;
     bool huge_;
 };
+
+// The ones that a | b, a & b and a ^ b would have. Precondition: one size.
+std::uint64_t ones_of_union(const bit_array& a, const bit_array& b);
+std::uint64_t ones_of_intersection(const bit_array& a, const bit_array& b);
+std::uint64_t ones_of_difference(const bit_array& a, const bit_array& b);
 
 }  // namespace posy

@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "posy/layout/traits.hpp"
+#include "word_kernels.hpp"
 
 namespace posy {
 namespace {
@@ -61,7 +62,17 @@ result<bit_array> bit_array::map(int file, std::uint64_t offset, std::uint64_t b
     return bit_array(memory(words, [=](std::uint64_t*) { munmap(base, length); }), bits, false);
 }
 
-std::uint64_t bit_array::ones() const { return layouts::ones_in(words()); }
+std::uint64_t bit_array::ones() const { return bits::count_ones(words()); }
+
+std::uint64_t bit_array::unite(const bit_array& other) {
+    return bits::combine(bits::operation::unite, words(), other.words());
+}
+std::uint64_t bit_array::intersect(const bit_array& other) {
+    return bits::combine(bits::operation::intersect, words(), other.words());
+}
+std::uint64_t bit_array::exclude(const bit_array& other) {
+    return bits::combine(bits::operation::exclude, words(), other.words());
+}
 
 void bit_array::clear() { std::ranges::fill(words(), 0); }
 
@@ -69,6 +80,18 @@ result<bit_array> bit_array::clone() const {
     auto copy = make(bits_);
     if (copy) std::ranges::copy(words(), copy->words().begin());
     return copy;
+}
+
+std::uint64_t layouts::ones_in(std::span<const std::uint64_t> words) { return bits::count_ones(words); }
+
+std::uint64_t ones_of_union(const bit_array& a, const bit_array& b) {
+    return bits::count_ones_of(bits::operation::unite, a.words(), b.words());
+}
+std::uint64_t ones_of_intersection(const bit_array& a, const bit_array& b) {
+    return bits::count_ones_of(bits::operation::intersect, a.words(), b.words());
+}
+std::uint64_t ones_of_difference(const bit_array& a, const bit_array& b) {
+    return bits::count_ones_of(bits::operation::exclude, a.words(), b.words());
 }
 
 bool operator==(const bit_array& a, const bit_array& b) {

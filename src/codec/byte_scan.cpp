@@ -79,16 +79,6 @@ POSY_AVX512 void replace_equal_avx512(std::span<std::uint8_t> bytes, std::uint8_
     replace_scalar(bytes.subspan(i), value, from);
 }
 
-POSY_AVX512 std::uint64_t count_ones_avx512(std::span<const std::uint64_t> words) {
-    __m512i sum = _mm512_setzero_si512();
-    std::size_t i = 0;
-    for (; i + 8 <= words.size(); i += 8)
-        sum = _mm512_add_epi64(sum, _mm512_popcnt_epi64(_mm512_loadu_si512(words.data() + i)));
-    auto count = static_cast<std::uint64_t>(_mm512_reduce_add_epi64(sum));
-    for (; i < words.size(); ++i) count += static_cast<std::uint64_t>(_mm_popcnt_u64(words[i]));
-    return count;
-}
-
 // With AVX2 only the search is wide: a set of bytes as two tables of 16 rows of 8 columns.
 POSY_AVX2 std::size_t collect_avx2(std::span<const std::uint8_t> bytes, const std::array<bool, 256>& which,
                                    std::uint8_t* to) {
@@ -129,12 +119,6 @@ POSY_AVX2 void replace_equal_avx2(std::span<std::uint8_t> bytes, std::uint8_t va
     }
     replace_scalar(bytes.subspan(i), value, from);
 }
-
-POSY_AVX2 std::uint64_t count_ones_avx2(std::span<const std::uint64_t> words) {
-    std::uint64_t count = 0;
-    for (const std::uint64_t word : words) count += static_cast<std::uint64_t>(_mm_popcnt_u64(word));
-    return count;
-}
 #endif
 
 }  // namespace
@@ -165,13 +149,6 @@ void replace_equal([[maybe_unused]] instruction_set set, std::span<std::uint8_t>
                    const std::uint8_t* from) {
     POSY_DISPATCH(replace_equal, bytes, value, from)
     replace_scalar(bytes, value, from);
-}
-
-std::uint64_t count_ones([[maybe_unused]] instruction_set set, std::span<const std::uint64_t> words) {
-    POSY_DISPATCH(count_ones, words)
-    std::uint64_t count = 0;
-    for (const std::uint64_t word : words) count += static_cast<std::uint64_t>(std::popcount(word));
-    return count;
 }
 
 }  // namespace posy::codec

@@ -21,6 +21,4 @@ std::size_t count_equal(instruction_set, std::span<const std::uint8_t> bytes, st
 void replace_equal(instruction_set, std::span<std::uint8_t> bytes, std::uint8_t value,
                    const std::uint8_t* from);
 
-std::uint64_t count_ones(instruction_set, std::span<const std::uint64_t> words);
-
 }  // namespace posy::codec

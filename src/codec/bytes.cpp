@@ -13,9 +13,9 @@
 #include <algorithm>
 #include <bit>
 
-#include "../base/varint.hpp"
+#include "base/varint.hpp"
+#include "bits/word_kernels.hpp"
 #include "byte_array.hpp"
-#include "byte_scan.hpp"
 
 namespace posy::codec {
 namespace {
@@ -49,7 +49,7 @@ result<void> decode_bytes(byte_view coded, bit_room room, const how& run) {
         return {};
     }
     auto done = decode_byte_array(form_of(*ones, room.bits), coded, room.words, size - coded.size(), run);
-    if (done && count_ones(run.instructions, room.words) != *ones)
+    if (done && bits::count_ones(room.words, run.instructions) != *ones)
         return error{"not as many ones as announced", 0};
     return done;
 }

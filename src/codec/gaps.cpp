@@ -15,8 +15,8 @@
 #include <algorithm>
 #include <bit>
 
-#include "../base/varint.hpp"
-#include "byte_scan.hpp"
+#include "base/varint.hpp"
+#include "bits/word_kernels.hpp"
 #include "gap_coder.hpp"
 
 namespace posy::codec {
@@ -54,8 +54,8 @@ void encode_gaps(bit_view view, std::vector<std::byte>& out, const how& run) {
         for_each_index(now, width, [&](std::size_t i) {
             const std::uint64_t from = (first + i) * each, to = from + std::min(each, view.bits - from);
             workers[i].coded.clear();
-            workers[i].ones = count_ones(
-                run.instructions, view.words.subspan(from / 64, (to - from) / 64 + ((to - from) % 64 != 0)));
+            workers[i].ones = bits::count_ones(
+                view.words.subspan(from / 64, (to - from) / 64 + ((to - from) % 64 != 0)), run.instructions);
             coder.encode(view.words, from, to, workers[i].ones, workers[i].coded, workers[i].spare);
         });
         for (std::size_t i = 0; i < now; ++i) {

@@ -5,15 +5,6 @@
 namespace posy {
 namespace {
 
-template <class Combine>
-result<void> combine(bloom_filter& into, const bloom_filter& from, Combine combine) {
-    if (into.geometry() != from.geometry()) return mismatch(into.geometry(), from.geometry());
-    const auto to = into.bits().words();
-    const auto with = from.bits().words();
-    for (std::size_t i = 0; i < to.size(); ++i) combine(to[i], with[i]);
-    return {};
-}
-
 // The even bits of `word | word >> 1`, moved together: pairs of bits become bits.
 std::uint64_t halve(std::uint64_t word) {
     word = (word | word >> 1) & 0x5555555555555555;
@@ -38,16 +29,20 @@ void fold_bits(std::span<const std::uint64_t> from, bit_array& to, std::uint64_t
 
 void fold_lines(std::span<const std::uint64_t> from, bit_array& to, std::uint64_t divisor,
                 std::uint64_t unit) {
-    const std::uint64_t words = unit / 64;
-    for (std::size_t i = 0; i < from.size(); ++i)
-        to.words()[i / words / divisor * words + i % words] |= from[i];
+    const std::size_t words = unit / 64;
+    const std::uint64_t* next = from.data();
+    for (std::size_t line = 0; line < to.words().size(); line += words) {
+        for (std::uint64_t i = 0; i < divisor; ++i, next += words) {
+            for (std::size_t w = 0; w < words; ++w) to.words()[line + w] |= next[w];
+        }
+    }
 }
 
 }  // namespace
 
 result<void> unite(bloom_filter& into, const bloom_filter& from) {
-    auto done = combine(into, from, [](std::uint64_t& a, std::uint64_t b) { a |= b; });
-    if (!done) return done;
+    if (into.geometry() != from.geometry()) return mismatch(into.geometry(), from.geometry());
+    into.bits().unite(from.bits());
     if (into.items() && from.items()) {
         into.set_items(*from.items() > bloom_filter::max_items - *into.items()
                            ? bloom_filter::max_items
@@ -59,9 +54,10 @@ result<void> unite(bloom_filter& into, const bloom_filter& from) {
 }
 
 result<void> intersect(bloom_filter& into, const bloom_filter& from) {
-    auto done = combine(into, from, [](std::uint64_t& a, std::uint64_t b) { a &= b; });
-    if (done) into.set_items(std::nullopt);
-    return done;
+    if (into.geometry() != from.geometry()) return mismatch(into.geometry(), from.geometry());
+    into.bits().intersect(from.bits());
+    into.set_items(std::nullopt);
+    return {};
 }
 
 result<bloom_filter> fold(const bloom_filter& filter, std::uint64_t divisor) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -94,23 +95,27 @@ estimate around(double value, double deviation, double least, double most) {
     return {v, std::clamp(value - deviation, least, v), std::clamp(value + deviation, v, most)};
 }
 
-std::vector<double> ones_by_line(std::span<const std::uint64_t> words, std::size_t line_words) {
-    std::vector<double> histogram(line_words * 64 + 1);
-    for (std::size_t at = 0; at < words.size(); at += line_words) {
-        ++histogram[layouts::ones_in(words.subspan(at, line_words))];
+std::vector<double> ones_by_line(const bit_array& a, const bit_array& b, std::size_t line_bits) {
+    const std::size_t line_words = line_bits / 64;
+    std::vector<double> histogram(line_bits + 1);
+    for (std::size_t at = 0; at < a.words().size(); at += line_words) {
+        unsigned ones = 0;
+        for (std::size_t w = at; w < at + line_words; ++w)
+            ones += static_cast<unsigned>(std::popcount(a.words()[w] | b.words()[w]));
+        ++histogram[ones];
     }
     return histogram;
 }
 
-// Everything below works on words, so that a union need not exist as a filter to be estimated.
-estimate estimate_words(const group_shape& g, std::span<const std::uint64_t> words, double z) {
+// The estimate of a ∪ b, which need not exist; that of one array is that of its union with itself.
+estimate estimate_union(const group_shape& g, const bit_array& a, const bit_array& b, double z) {
     const double infinite = std::numeric_limits<double>::infinity();
     const double all = g.groups * g.bits;
-    const double zeros = all - static_cast<double>(layouts::ones_in(words));
+    const double zeros = all - static_cast<double>(ones_of_union(a, b));
     if (zeros == all) return {};
     if (g.bits < 2) return {1, 1, infinite};  // one bit a group is set by any key
     if (g.random_load) {
-        const auto histogram = ones_by_line(words, static_cast<std::size_t>(g.bits) / 64);
+        const auto histogram = ones_by_line(a, b, static_cast<std::size_t>(g.bits));
         const auto [touches, variance] = estimate_from_lines(histogram, distinct_bits(g));
         if (std::isinf(touches)) return {infinite, items_from_zeros(g, std::max(zeros, 0.5)), infinite};
         return around(touches / g.touched, z * std::sqrt(variance) / g.touched, 0, infinite);
@@ -126,21 +131,17 @@ estimate estimate_words(const group_shape& g, std::span<const std::uint64_t> wor
 estimate estimate_items(const bloom_filter& filter, double level) {
     const auto g =
         layouts::with_layout(filter.geometry(), [](const auto& layout) { return layout.groups(); });
-    return estimate_words(g, filter.bits().words(), deviations(level));
+    return estimate_union(g, filter.bits(), filter.bits(), deviations(level));
 }
 
 result<comparison> compare(const bloom_filter& a, const bloom_filter& b, double level) {
     if (a.geometry() != b.geometry()) return mismatch(a.geometry(), b.geometry());
     const auto g = layouts::with_layout(a.geometry(), [](const auto& layout) { return layout.groups(); });
-    auto united = a.bits().clone();
-    if (!united) return united.error();
-    for (std::size_t i = 0; i < united->words().size(); ++i) united->words()[i] |= b.bits().words()[i];
-
     const double z = deviations(level);
     comparison c;
-    c.a = estimate_words(g, a.bits().words(), z);
-    c.b = estimate_words(g, b.bits().words(), z);
-    c.united = estimate_words(g, united->words(), z);
+    c.a = estimate_union(g, a.bits(), a.bits(), z);
+    c.b = estimate_union(g, b.bits(), b.bits(), z);
+    c.united = estimate_union(g, a.bits(), b.bits(), z);
 
     const double na = c.a.value, nb = c.b.value, nu = c.united.value;
     if (std::isinf(nu)) {

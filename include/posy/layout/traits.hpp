@@ -30,11 +30,7 @@ struct group_shape {
     double meet = 0;        // `meet`, so that the key sets one bit less
 };
 
-inline std::uint64_t ones_in(std::span<const std::uint64_t> words) {
-    std::uint64_t ones = 0;
-    for (const std::uint64_t word : words) ones += static_cast<unsigned>(std::popcount(word));
-    return ones;
-}
+std::uint64_t ones_in(std::span<const std::uint64_t> words);
 
 template <class Layout>
 concept layout = requires(const Layout l, digest d, std::span<const std::uint64_t> words) {
