@@ -12,6 +12,7 @@
 
 #include "base/file.hpp"
 #include "keys.hpp"
+#include "posy/parallel.hpp"
 #include "progress.hpp"
 #include "tool.hpp"
 
@@ -169,6 +170,16 @@ void for_each_batch(const key_options& options, const hasher& hash, const std::s
         });
         use(batch);
     });
+}
+
+void insert_keys(bloom_filter& filter, const key_options& options, const hasher& hash,
+                 const std::string& title) {
+    if (options.thread_count() == 1) {
+        for_each_batch(options, hash, title, [&](std::span<const digest> batch) { filter.insert(batch); });
+        return;
+    }
+    parallel_build build(filter);
+    for_each_batch(options, hash, title, [&](std::span<const digest> batch) { build.insert(batch); });
 }
 
 bool seekable(const key_options& options) { return size_of(options).again; }

@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "keys.hpp"
+#include "posy/parallel.hpp"
 #include "posy/plan.hpp"
 #include "shape.hpp"
 #include "text.hpp"
@@ -34,9 +35,7 @@ trained make(const options& o, std::uint64_t items, hash_seed seed) {
 
 void fill(trained& filter, const options& o, const hasher& hash) {
     if (auto* plain = std::get_if<bloom_filter>(&filter)) {
-        for_each_batch(o.keys, hash, "building", [&](std::span<const digest> batch) {
-            o.keys.thread_count() == 1 ? plain->insert(batch) : plain->insert_concurrently(batch);
-        });
+        insert_keys(*plain, o.keys, hash, "building");
         return;
     }
     std::mutex one_at_a_time;
@@ -56,7 +55,11 @@ trained build_from_pipe(const options& o, hash_seed seed) {
         all.insert(all.end(), batch.begin(), batch.end());
     });
     trained filter = make(o, all.size(), seed);
-    std::visit([&](auto& either) { either.insert(std::span<const digest>(all)); }, filter);
+    if (auto* plain = std::get_if<bloom_filter>(&filter)) {
+        insert(*plain, all, o.keys.thread_count());
+    } else {
+        std::get<counting_filter>(filter).insert(std::span<const digest>(all));
+    }
     return filter;
 }
 

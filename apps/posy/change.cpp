@@ -17,13 +17,13 @@ struct options {
     std::string target() const { return output.empty() ? filter : output; }
 };
 
-// Calls use(digest) for every key, one at a time.
+// Calls use(digests) for all keys, one batch at a time.
 template <class Use>
-void for_each_digest(const key_options& keys, const hasher& hash, const std::string& title, Use use) {
+void for_each_batch_in_turn(const key_options& keys, const hasher& hash, const std::string& title, Use use) {
     std::mutex one_at_a_time;
     for_each_batch(keys, hash, title, [&](std::span<const digest> batch) {
         const std::lock_guard lock(one_at_a_time);
-        for (const digest d : batch) use(d);
+        use(batch);
     });
 }
 
@@ -31,10 +31,11 @@ void run_add(const options& o) {
     o.keys.refuse_both_from_stdin(o.filter);
     message m = load_message(o.filter);
     if (auto* counting = std::get_if<counting_filter>(&m.body)) {
-        for_each_digest(o.keys, counting->hash(), "adding", [&](digest d) { counting->insert(d); });
+        for_each_batch_in_turn(o.keys, counting->hash(), "adding",
+                               [&](std::span<const digest> batch) { counting->insert(batch); });
     } else {
         auto plain = plain_of(std::move(m.body), display_name(o.filter));
-        for_each_digest(o.keys, plain.hash(), "adding", [&](digest d) { plain.insert(d); });
+        insert_keys(plain, o.keys, plain.hash(), "adding");
         m.body = std::move(plain);
     }
     save_body(o.target(), m.body);
@@ -49,7 +50,10 @@ void run_remove(const options& o) {
                       ": a plain filter forgets nothing; only one built with --counting can remove keys");
     }
     std::uint64_t refused = 0;
-    for_each_digest(o.keys, counting->hash(), "removing", [&](digest d) { refused += !counting->remove(d); });
+    for_each_batch_in_turn(o.keys, counting->hash(), "removing", [&](std::span<const digest> batch) {
+        const std::unique_ptr<bool[]> removed(new bool[batch.size()]);
+        refused += batch.size() - counting->remove(batch, {removed.get(), batch.size()});
+    });
     save_body(o.target(), m.body);
     if (refused > 0) {
         fmt::print(stderr,

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "base/instructions.hpp"
 #include "posy/estimate.hpp"
 #include "posy/plan.hpp"
 #include "posy/theory.hpp"
@@ -123,7 +124,27 @@ nlohmann::ordered_json to_json(const filter_delta& delta, std::uint64_t generati
             {"flips", delta.flips.ones()}};
 }
 
-std::string describe(message m, const std::string& name, bool json) {
+// What -v adds: how this machine runs it.
+std::string machine_of(const bloom_filter& plain) {
+    const auto pages = plain.bits().pages();
+    const double size = static_cast<double>(plain.bits().words().size_bytes());
+    std::string text;
+    if (pages.mapped_file) {
+        text = "small ones of the file, mapped where it lies";
+    } else if (!pages.asked_for_huge) {
+        text = "small ones; the array is too small to gain from huge ones";
+    } else if (pages.huge_bytes == 0) {
+        text =
+            "small ones: the system grants no huge ones, lookups take longer "
+            "(see /sys/kernel/mm/transparent_hugepage/enabled)";
+    } else {
+        text = fmt::format("huge ones, {:.0f} % of the array",
+                           100 * std::min(1.0, static_cast<double>(pages.huge_bytes) / size));
+    }
+    return row("instructions", base::name_of(base::best_instruction_set())) + row("memory pages", text);
+}
+
+std::string describe(message m, const std::string& name, bool json, bool verbose) {
     nlohmann::ordered_json j{{"file", name}};
     if (const auto* delta = std::get_if<filter_delta>(&m.body)) {
         if (!json) return row("file", name) + describe(*delta, m.generation);
@@ -135,7 +156,7 @@ std::string describe(message m, const std::string& name, bool json) {
     const std::string sum = fmt::format("{:08x}", bits_checksum(plain.bits()));
     if (!json)
         return row("file", name) + describe(f, plain) + row("message", bytes(m.size)) +
-               row("checksum of the bits", sum);
+               row("checksum of the bits", sum) + (verbose ? machine_of(plain) : "");
     j.update(to_json(f, plain));
     j["message_bytes"] = m.size;
     j["bits_checksum"] = sum;
@@ -147,7 +168,7 @@ std::string describe(message m, const std::string& name, bool json) {
 void add_info(CLI::App& app) {
     struct state {
         std::vector<std::string> files;
-        bool json = false;
+        bool json = false, verbose = false;
     };
     const auto s = std::make_shared<state>();
     CLI::App* command =
@@ -156,10 +177,11 @@ void add_info(CLI::App& app) {
                     "  posy info --json *.posy | jq .false_positive_rate");
     command->add_option("FILES", s->files, "Filters; - for standard input")->required();
     command->add_flag("--json", s->json, "Print one JSON object a filter");
+    command->add_flag("-v,--verbose", s->verbose, "Say also which instructions and memory pages are used");
     command->callback([s] {
         std::string text;  // all or nothing: a stream that turns out to be damaged prints only its error
         for_each_message(s->files, [&](message m, const std::string& name) {
-            text += (text.empty() || s->json ? "" : "\n") + describe(std::move(m), name, s->json);
+            text += (text.empty() || s->json ? "" : "\n") + describe(std::move(m), name, s->json, s->verbose);
         });
         print(text);
     });

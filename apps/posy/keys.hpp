@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "posy/digest.hpp"
+#include "posy/bloom_filter.hpp"
 
 namespace posy::tool {
 
@@ -59,6 +59,9 @@ void for_each_key(const key_options&, const block&,
 // Calls use(digests) with the digests of all keys, in batches, on several threads, in any order.
 void for_each_batch(const key_options&, const hasher&, const std::string& title,
                     const std::function<void(std::span<const digest>)>& use);
+
+// Inserts all keys, on several threads.
+void insert_keys(bloom_filter&, const key_options&, const hasher&, const std::string& title);
 
 // True if all input is in files that can be read twice.
 bool seekable(const key_options&);

@@ -41,10 +41,7 @@ void pack_keys(const options& o) {
     if (!seekable(o.keys))
         throw failure("pack: a packet may need several attempts; give the keys in a file, not a pipe");
     std::uint64_t items = count_keys(o.keys);
-    const auto fill = [&](bloom_filter& filter) {
-        for_each_batch(o.keys, filter.hash(), "packing",
-                       [&](std::span<const digest> batch) { filter.insert_concurrently(batch); });
-    };
+    const auto fill = [&](bloom_filter& filter) { insert_keys(filter, o.keys, filter.hash(), "packing"); };
     const packet p = take(pack_set(items, fill, want), "pack");
     save_bytes(o.output, p.message);
     if (isatty(STDERR_FILENO)) {

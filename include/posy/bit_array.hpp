@@ -54,7 +54,12 @@ class bit_array {
     std::uint64_t exclude(const bit_array&);
     void clear();
     result<bit_array> clone() const;
-    bool asked_for_huge_pages() const { return huge_; }
+    // What the array lies in. Huge pages are asked for in large arrays, and the system may refuse.
+    struct page_use {
+        bool mapped_file = false, asked_for_huge = false;
+        std::uint64_t huge_bytes = 0;  // in huge pages right now
+    };
+    page_use pages() const;
 
     static std::uint64_t word_count(std::uint64_t bits) { return (bits + 63) / 64; }
 
@@ -62,13 +67,13 @@ class bit_array {
 
   private:
     using memory = std::unique_ptr<std::uint64_t[], std::function<void(std::uint64_t*)>>;
-    bit_array(memory words, std::uint64_t bits, bool huge)
-        : words_(std::move(words)), bits_(bits), huge_(huge) {}
+    bit_array(memory words, std::uint64_t bits, page_use asked)
+        : words_(std::move(words)), bits_(bits), asked_(asked) {}
     static std::uint64_t bit(std::uint64_t i) { return std::uint64_t{1} << i % 64; }
 
     memory words_;
     std::uint64_t bits_;
-    bool huge_;
+    page_use asked_;
 };
 
 // The ones that a | b, a & b and a ^ b would have. Precondition: one size.

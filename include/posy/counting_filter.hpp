@@ -43,12 +43,25 @@ class counting_filter {
     // Batches of digests, integers or text, as in bloom_filter. remove() writes whether each key was there,
     // and returns how many were. With layout narrow and counters of 4 bits, the counters of a key are one
     // cache line and these are the fast way.
-    template <class Key>
-    void insert(std::span<const Key>);
-    template <class Key>
-    std::size_t remove(std::span<const Key>, std::span<bool> removed);
-    template <class Key>
-    std::size_t may_contain(std::span<const Key> keys, std::span<bool> answers) const {
+    void insert(std::span<const digest> digests) { insert_keys(digests); }
+    void insert(std::span<const std::uint64_t> keys) { insert_keys(keys); }
+    void insert(std::span<const std::string_view> keys) { insert_keys(keys); }
+    std::size_t remove(std::span<const digest> digests, std::span<bool> removed) {
+        return remove_keys(digests, removed);
+    }
+    std::size_t remove(std::span<const std::uint64_t> keys, std::span<bool> removed) {
+        return remove_keys(keys, removed);
+    }
+    std::size_t remove(std::span<const std::string_view> keys, std::span<bool> removed) {
+        return remove_keys(keys, removed);
+    }
+    std::size_t may_contain(std::span<const digest> digests, std::span<bool> answers) const {
+        return projection_.may_contain(digests, answers);
+    }
+    std::size_t may_contain(std::span<const std::uint64_t> keys, std::span<bool> answers) const {
+        return projection_.may_contain(keys, answers);
+    }
+    std::size_t may_contain(std::span<const std::string_view> keys, std::span<bool> answers) const {
         return projection_.may_contain(keys, answers);
     }
 
@@ -71,6 +84,11 @@ class counting_filter {
   private:
     counting_filter(bloom_filter projection, counter_array counters)
         : projection_(std::move(projection)), counters_(std::move(counters)) {}
+    template <class Keys>
+    void insert_keys(const Keys&);
+    template <class Keys>
+    std::size_t remove_keys(const Keys&, std::span<bool> removed);
+
     bloom_filter projection_;
     counter_array counters_;
     std::optional<bit_array> flipped_;

@@ -5,8 +5,11 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <string>
 
 #include "posy/layout/traits.hpp"
 #include "word_kernels.hpp"
@@ -37,7 +40,7 @@ result<bit_array> bit_array::make(std::uint64_t bits) {
         auto* words = static_cast<std::uint64_t*>(std::aligned_alloc(alignment, bytes));
         if (!words) return out_of_memory(bytes);
         std::memset(words, 0, bytes);
-        return bit_array(memory(words, [](std::uint64_t* p) { std::free(p); }), bits, false);
+        return bit_array(memory(words, [](std::uint64_t* p) { std::free(p); }), bits, page_use{});
     }
     // Fresh pages are zero. Huge pages need an aligned piece: map a little more and start inside it.
     const std::uint64_t mapped = round_up(bytes, huge_page) + huge_page;
@@ -48,7 +51,8 @@ result<bit_array> bit_array::make(std::uint64_t bits) {
     auto* words = reinterpret_cast<std::uint64_t*>(static_cast<std::byte*>(base) +
                                                    (round_up(address, huge_page) - address));
     const bool huge = madvise(words, round_up(bytes, huge_page), MADV_HUGEPAGE) == 0;
-    return bit_array(memory(words, [=](std::uint64_t*) { munmap(base, mapped); }), bits, huge);
+    return bit_array(memory(words, [=](std::uint64_t*) { munmap(base, mapped); }), bits,
+                     page_use{false, huge});
 }
 
 result<bit_array> bit_array::map(int file, std::uint64_t offset, std::uint64_t bits) {
@@ -59,7 +63,25 @@ result<bit_array> bit_array::map(int file, std::uint64_t offset, std::uint64_t b
                       static_cast<off_t>(start));
     if (base == MAP_FAILED) return error{std::string("cannot map the file: ") + std::strerror(errno)};
     auto* words = reinterpret_cast<std::uint64_t*>(static_cast<std::byte*>(base) + (offset - start));
-    return bit_array(memory(words, [=](std::uint64_t*) { munmap(base, length); }), bits, false);
+    return bit_array(memory(words, [=](std::uint64_t*) { munmap(base, length); }), bits,
+                     page_use{true, false});
+}
+
+// The kernel tells in /proc/self/smaps: a line "from-to …" a mapping, and how much of it is huge below it.
+bit_array::page_use bit_array::pages() const {
+    page_use use = asked_;
+    if (!use.asked_for_huge) return use;
+    const auto first = reinterpret_cast<std::uintptr_t>(words_.get()), last = first + words().size_bytes();
+    std::ifstream maps("/proc/self/smaps");
+    std::uintptr_t from = 0, to = 0;
+    for (std::string line; std::getline(maps, line);) {
+        std::uint64_t kilobytes = 0;
+        if (std::sscanf(line.c_str(), "%lx-%lx ", &from, &to) == 2) continue;
+        if (from < last && to > first && std::sscanf(line.c_str(), "AnonHugePages: %lu", &kilobytes) == 1)
+            use.huge_bytes += kilobytes << 10;
+    }
+    use.huge_bytes = std::min(use.huge_bytes, round_up(last - first, huge_page));
+    return use;
 }
 
 std::uint64_t bit_array::ones() const { return bits::count_ones(words()); }

@@ -45,8 +45,8 @@ result<counting_filter> counting_filter::from_counters(const posy::geometry& g, 
     return counting_filter(std::move(*projection), std::move(counters));
 }
 
-template <class Key>
-void counting_filter::insert(std::span<const Key> keys) {
+template <class Keys>
+void counting_filter::insert_keys(const Keys& keys) {
     const auto& kernel = kernels::counting_kernel_for(geometry(), counters_.width());
     kernels::counting_arrays arrays{counters_, projection_.bits(), flipped_ ? &*flipped_ : nullptr,
                                     flipped_count_};
@@ -58,8 +58,8 @@ void counting_filter::insert(std::span<const Key> keys) {
     projection_.set_items(items() + std::min(keys.size(), bloom_filter::max_items - items()));
 }
 
-template <class Key>
-std::size_t counting_filter::remove(std::span<const Key> keys, std::span<bool> removed) {
+template <class Keys>
+std::size_t counting_filter::remove_keys(const Keys& keys, std::span<bool> removed) {
     assert(keys.size() == removed.size());
     const auto& kernel = kernels::counting_kernel_for(geometry(), counters_.width());
     kernels::counting_arrays arrays{counters_, projection_.bits(), flipped_ ? &*flipped_ : nullptr,
@@ -75,12 +75,12 @@ std::size_t counting_filter::remove(std::span<const Key> keys, std::span<bool> r
     return yes;
 }
 
-template void counting_filter::insert(std::span<const digest>);
-template void counting_filter::insert(std::span<const std::uint64_t>);
-template void counting_filter::insert(std::span<const std::string_view>);
-template std::size_t counting_filter::remove(std::span<const digest>, std::span<bool>);
-template std::size_t counting_filter::remove(std::span<const std::uint64_t>, std::span<bool>);
-template std::size_t counting_filter::remove(std::span<const std::string_view>, std::span<bool>);
+template void counting_filter::insert_keys(const std::span<const digest>&);
+template void counting_filter::insert_keys(const std::span<const std::uint64_t>&);
+template void counting_filter::insert_keys(const std::span<const std::string_view>&);
+template std::size_t counting_filter::remove_keys(const std::span<const digest>&, std::span<bool>);
+template std::size_t counting_filter::remove_keys(const std::span<const std::uint64_t>&, std::span<bool>);
+template std::size_t counting_filter::remove_keys(const std::span<const std::string_view>&, std::span<bool>);
 
 result<void> counting_filter::mark() {
     if (flipped_) {

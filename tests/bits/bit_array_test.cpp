@@ -37,10 +37,13 @@ TEST(bit_array, refuses_more_than_the_machine_has) {
 }
 
 TEST(bit_array, large_arrays_ask_for_huge_pages) {
-    EXPECT_FALSE(bit_array::make(1000)->asked_for_huge_pages());
+    EXPECT_FALSE(bit_array::make(1000)->pages().asked_for_huge);
     std::ifstream setting("/sys/kernel/mm/transparent_hugepage/enabled");
     if (setting) {  // a kernel that has them
-        EXPECT_TRUE(bit_array::make(1 << 26)->asked_for_huge_pages());
+        auto bits = *bit_array::make(1 << 26);
+        bits.set(0);
+        EXPECT_TRUE(bits.pages().asked_for_huge);
+        EXPECT_LE(bits.pages().huge_bytes, 1u << 23);
     }
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(bit_array::make(1 << 26)->words().data()) % (2 << 20), 0u);
 }

@@ -9,8 +9,9 @@
 namespace posy {
 namespace {
 
-class every_layout : public testing::TestWithParam<layout_id> {};
-INSTANTIATE_TEST_SUITE_P(parallel, every_layout, testing::ValuesIn(layout_ids().begin(), layout_ids().end()),
+class parallel_layouts : public testing::TestWithParam<layout_id> {};
+INSTANTIATE_TEST_SUITE_P(parallel, parallel_layouts,
+                         testing::ValuesIn(layout_ids().begin(), layout_ids().end()),
                          [](const auto& row) { return std::string(name_of(row.param)); });
 
 // Sizes on both sides of the division into regions, and some that are no multiple of anything.
@@ -24,7 +25,7 @@ std::vector<geometry> sizes(layout_id layout) {
     return list;
 }
 
-TEST_P(every_layout, threads_make_the_same_filter) {
+TEST_P(parallel_layouts, threads_make_the_same_filter) {
     std::vector<std::uint64_t> keys(100'001);
     std::iota(keys.begin(), keys.end(), 1'000'000);
     for (const geometry& g : sizes(GetParam())) {
@@ -45,7 +46,7 @@ TEST_P(every_layout, threads_make_the_same_filter) {
     }
 }
 
-TEST_P(every_layout, a_build_takes_digests_as_they_come) {
+TEST_P(parallel_layouts, a_build_takes_digests_as_they_come) {
     const geometry g = sizes(GetParam())[2];
     auto one = *bloom_filter::make(g), many = *bloom_filter::make(g);
     const hasher hash = one.hash();
