@@ -66,7 +66,7 @@ TEST_P(every_shape, single_batched_and_concurrent_insertion_give_the_same_bits) 
 
 TEST(bloom_filter, many_threads_insert_into_one_filter) {
     for (const layout_id layout : layout_ids()) {
-        const geometry g{round_up_bits(100'000, 7, layout), 7, layout};
+        const geometry g{round_up_bits(100'000, 8, layout), 8, layout};
         auto filter = *bloom_filter::make(g);
         auto serial = *bloom_filter::make(g);
         const hasher hash = filter.hash();
@@ -108,13 +108,13 @@ TEST(bloom_filter, queries_beside_insertion) {
 // Few keys in 2^33 bits: were an index cut to 32 bits, the upper half would stay empty.
 TEST(bloom_filter, sizes_beyond_32_bits) {
     for (const layout_id layout : layout_ids()) {
-        const geometry g{round_up_bits((std::uint64_t{1} << 33) + 1000, 5, layout), 5, layout};
+        const geometry g{round_up_bits((std::uint64_t{1} << 33) + 1000, 6, layout), 6, layout};
         auto filter = *bloom_filter::make(g);
         for (int key = 0; key < 1000; ++key) filter.insert(filter.hash()(key));
         for (int key = 0; key < 1000; ++key) EXPECT_TRUE(filter.may_contain(filter.hash()(key)));
         for (int key = 1000; key < 3000; ++key) EXPECT_FALSE(filter.may_contain(filter.hash()(key)));
         const auto upper = filter.bits().words().subspan(filter.bits().words().size() / 2);
-        EXPECT_NEAR(static_cast<double>(layouts::ones_in(upper)), 2500,
+        EXPECT_NEAR(static_cast<double>(layouts::ones_in(upper)), 3000,
                     400);  // at least 5 deviations in any layout
     }
 }
@@ -124,6 +124,7 @@ TEST(bloom_filter, the_rate_of_these_bits_is_the_rate_measured) {
     for (const layout_id layout : layout_ids()) {
         for (const unsigned k : {2u, 5u, 8u, 11u}) {
             const geometry g{round_up_bits(20'000, k, layout), k, layout};
+            if (!check(g)) continue;
             auto filter = *bloom_filter::make(g);
             for (int key = 0; key < 3000; ++key) filter.insert(hash(key));
             constexpr double queries = 400'000;

@@ -58,7 +58,7 @@ TEST_P(measured_rate, is_the_expected_one_for_every_number_of_hashes) {
 
 TEST_P(measured_rate, is_the_expected_one_for_larger_sets) {
     for (const std::uint64_t items : {10'000u, 100'000u, 1'000'000u}) {
-        const geometry g = shape_for(GetParam(), items, 7, 0.01);
+        const geometry g = shape_for(GetParam(), items, 8, 0.01);
         expect_rate(g, items, 30, 100'000);
     }
 }
