@@ -1,8 +1,8 @@
 // How many items, how much in common: estimates from the bits alone, each with its interval.
 //
 // The survey's formulas (Broder and Mitzenmacher 2004, 2.4) serve the layouts whose keys touch all groups of
-// bits alike (spread, sliced). In `blocked` a key touches one line, lines have different loads, and the
-// number of items is estimated by maximum likelihood over the loads. docs/maths.md derives both and their
+// bits alike (spread, sliced). In the layouts in lines a key touches one or two, lines have different loads,
+// and the number of items is estimated by maximum likelihood over the loads. docs/maths.md derives both and their
 // intervals.
 //
 // All of them count different keys: inserting a key again changes no bit.

@@ -122,6 +122,8 @@ TEST(message, golden_bytes) {
     } all[] = {
         {"spread.posy", to_bytes(sample({1000, 7, layout_id::spread}))},
         {"sliced.posy", to_bytes(sample({1001, 7, layout_id::sliced, hash_family::siphash, {1, 2}}))},
+        {"paired.posy", to_bytes(sample({2048, 6, layout_id::paired, hash_family::xxh3, {5}}))},
+        {"narrow.posy", to_bytes(sample({1280, 11, layout_id::narrow}))},
         {"blocked.posy",
          to_bytes(sample({1024, 11, layout_id::blocked, hash_family::multiply_shift, {300}}))},
         {"counting4.posy", to_bytes(counting_sample({1000, 7, layout_id::spread}, 4))},
