@@ -100,8 +100,8 @@ def machine(data):
 
 
 def versions(data):
-    known = {run["contender"]: run["version"] for run in data["runs"] if run["against"]}
-    return ", ".join(f"{name} {version}" for name, version in sorted(known.items()))
+    known = {f"{run['contender'].split()[0]} {run['version']}" for run in data["runs"] if run["against"]}
+    return ", ".join(sorted(known))
 
 
 def as_text(data, table, title, note):

@@ -65,7 +65,8 @@ struct xxh3 {
 template <class Key, std::size_t K, class Subfilter, class Hash = boost::hash<Key>>
 using known = entry<Key, boosted<Key, bloom::filter<Key, K, Subfilter, 0, Hash>>>;
 
-const std::string version = BOOST_LIB_VERSION;
+const std::string version =
+    std::to_string(BOOST_VERSION / 100'000) + "." + std::to_string(BOOST_VERSION / 100 % 1000);
 
 description one(std::string name, std::string against, std::optional<unsigned> only_bits = {},
                 suite where = suite::integers) {
