@@ -1,137 +1,135 @@
-// How small and how fast the codecs are: size over the bound, MB/s of raw array both ways, per instruction
-// set.
+// How fast the codecs are, and how small: bytes per second of raw array both ways, on one core, and what is
+// coded over the bound log2 C(m, x) (for counters, over their entropy).
 //
-//     codec_bench [items = 10000000] [rounds = 3] [threads = 1]
-//
-// Filters of n items are simulated by kn uniform positions, deltas by the density 2p(1 − p^c) of theory.hpp;
-// buffers are warm (the best of the rounds is printed, the first one pays for the pages).
-#include <algorithm>
-#include <chrono>
+// Filters of n items are simulated by kn uniform positions, deltas by the density 2p(1 − p^c) of theory.hpp.
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
-#include <random>
-#include <string>
-#include <vector>
 
 #include "codec/bytes.hpp"
 #include "codec/counters.hpp"
 #include "codec/gaps.hpp"
 #include "posy/theory.hpp"
+#include "support.hpp"
 
+namespace posy::bench {
 namespace {
 
-using namespace posy;
-using namespace posy::codec;
+using namespace codec;
 
-double seconds_of(const auto& work) {
-    const auto start = std::chrono::steady_clock::now();
-    work();
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
+constexpr double items = 1e6;
 
-// Prints one line; returns the bytes coded.
-void measure(const std::string& what, instruction_set set, std::span<const std::uint64_t> words, double bound,
-             int rounds, const auto& encode, const auto& decode) {
-    std::vector<std::byte> coded;
-    std::vector<std::uint64_t> back(words.size());
-    double encoding = 1e9, decoding = 1e9;
-    bool same = true;
-    for (int i = 0; i < rounds; ++i) {
-        coded.clear();
-        std::ranges::fill(back, 0);
-        encoding = std::min(encoding, seconds_of([&] { encode(coded); }));
-        decoding = std::min(decoding, seconds_of([&] { same &= decode(coded, std::span(back)).ok(); }));
-        same &= std::ranges::equal(words, back);
-    }
-    const double megabytes = static_cast<double>(words.size()) * 8e-6,
-                 size = static_cast<double>(coded.size());
-    std::printf("%-28s %-7s %12.0f %+9.4f %% %+8.0f %8.0f %8.0f%s\n", what.c_str(), name_of(set), size,
-                (size / bound - 1) * 100, size - bound, megabytes / encoding, megabytes / decoding,
-                same ? "" : "  WRONG");
-}
+struct coded_array {
+    std::vector<std::uint64_t> words;
+    std::uint64_t size;  // in bits or counters
+    double bound;        // bytes that it takes at least
+};
 
-std::vector<std::uint64_t> positions(std::uint64_t bits, double throws, std::uint64_t& ones) {
-    std::vector<std::uint64_t> words((bits + 63) / 64);
-    std::mt19937_64 next(1);
-    ones = 0;
+// Counts up cells of `width` bits at random, as often as asked; a cell that is full stays.
+coded_array throw_at(std::uint64_t size, unsigned width, double throws) {
+    coded_array made{std::vector<std::uint64_t>((size * width + 63) / 64), size, 0};
+    std::mt19937_64 random(1);
+    const std::uint64_t most = (1u << width) - 1;
     for (double i = 0; i < throws; ++i) {
-        const std::uint64_t at = (next() >> 24) % bits, bit = std::uint64_t{1} << at % 64;
-        ones += (words[at / 64] & bit) == 0;
-        words[at / 64] |= bit;
+        const std::uint64_t at = random() % size * width;
+        if ((made.words[at / 64] >> at % 64 & most) < most)
+            made.words[at / 64] += std::uint64_t{1} << at % 64;
     }
-    return words;
+    return made;
 }
 
-}  // namespace
+coded_array bits_of(double per_item, double throws_per_item) {
+    auto made = throw_at(static_cast<std::uint64_t>(items * per_item), 1, items * throws_per_item);
+    made.bound = theory::log2_binomial(static_cast<double>(made.size),
+                                       static_cast<double>(layouts::ones_in(made.words))) /
+                 8;
+    return made;
+}
 
-int main(int argc, char** argv) {
-    const double n = argc > 1 ? std::atof(argv[1]) : 1e7;
-    const int rounds = argc > 2 ? std::atoi(argv[2]) : 3;
-    const unsigned threads = argc > 3 ? static_cast<unsigned>(std::atoi(argv[3])) : 1;
-    std::vector<instruction_set> sets;
-    for (const auto set : {instruction_set::scalar, instruction_set::avx2, instruction_set::avx512})
-        if (has(set)) sets.push_back(set);
-    std::printf("%-28s %-7s %12s %11s %8s %8s %8s\n", "n, (m/n, k)", "kernel", "bytes", "over bound", "bytes",
-                "enc MB/s", "dec MB/s");
+coded_array counters_of(unsigned width) {
+    auto made = throw_at(static_cast<std::uint64_t>(10 * items), width, 7 * items);
+    std::vector<double> counts(256);
+    for (std::uint64_t i = 0; i < made.size; ++i)
+        ++counts[made.words[i * width / 64] >> i * width % 64 & ((1u << width) - 1)];
+    for (const double count : counts)
+        if (count > 0) made.bound -= count * std::log2(count / static_cast<double>(made.size)) / 8;
+    return made;
+}
 
+// Both ways of one codec over one array; a decoder that gives back something else is an error.
+void both_ways(const std::string& name, coded_array (*make)(double, double), double a, double b, auto encode,
+               auto decode) {
+    const auto bytes = [](benchmark::State& state, const coded_array& array) {
+        state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(array.words.size() * 8));
+    };
+    benchmark::RegisterBenchmark(("encode/" + name).c_str(), [=](benchmark::State& state) {
+        const auto array = make(a, b);
+        std::vector<std::byte> coded;
+        for (auto _ : state) {
+            coded.clear();
+            encode(array, coded);
+        }
+        bytes(state, array);
+        const auto size = static_cast<double>(coded.size());
+        state.counters["over_bound_%"] = (size / array.bound - 1) * 100;
+        state.counters["over_bound_bytes"] = size - array.bound;
+    })->Unit(benchmark::kMillisecond);
+    benchmark::RegisterBenchmark(("decode/" + name).c_str(), [=](benchmark::State& state) {
+        const auto array = make(a, b);
+        std::vector<std::byte> coded;
+        encode(array, coded);
+        coded_array back = array;
+        for (auto _ : state) {
+            if (!decode(coded, back).ok()) state.SkipWithError("refused");
+        }
+        if (back.words != array.words) state.SkipWithError("decoded to something else");
+        bytes(state, array);
+    })->Unit(benchmark::kMillisecond);
+}
+
+bit_view view(const coded_array& array) { return {array.words, array.size, layouts::ones_in(array.words)}; }
+bit_room room(coded_array& array) { return {array.words, array.size}; }
+
+const bool registered = [] {
+    const double p = std::exp(-1. / 16);
+    const auto delta = [=](double c) { return -32 * std::log1p(-theory::delta_density(p, c)); };
     struct shape {
         const char* name;
         double bits_per_item, throws_per_item;
     };
-    const double p = std::exp(-1. / 16);
-    const auto delta = [&](double c) { return -32 * std::log1p(-theory::delta_density(p, c)); };
-    const shape shapes[] = {{"(14, 2)", 14, 2},
-                            {"(28, 4)", 28, 4},
-                            {"(48, 3)", 48, 3},
-                            {"(92, 1)", 92, 1},
-                            {"delta (32, 2, .05)", 32, delta(.05)},
-                            {"delta (32, 2, .01)", 32, delta(.01)}};
-    for (const shape& one : shapes) {
-        const auto bits = static_cast<std::uint64_t>(n * one.bits_per_item);
-        std::uint64_t ones;
-        const auto words = positions(bits, n * one.throws_per_item, ones);
-        const bit_view view{words, bits, ones};
-        const double bound = theory::log2_binomial(static_cast<double>(bits), static_cast<double>(ones)) / 8;
-        for (const auto set : sets) {
-            const how run{threads, set};
-            measure(
-                std::string("bytes ") + one.name, set, words, bound, rounds,
-                [&](auto& out) { encode_bytes(view, out, run); },
-                [&](byte_view coded, auto back) {
-                    return decode_bytes(coded, {back, bits}, run);
-                });
-        }
-        const how run{threads};
-        if (one.throws_per_item / one.bits_per_item < .02)
-            measure(
-                std::string("gaps ") + one.name, run.instructions, words, bound, rounds,
-                [&](auto& out) { encode_gaps(view, out, run); },
-                [&](byte_view coded, auto back) {
-                    return decode_gaps(coded, {back, bits}, run);
-                });
+    const shape shapes[] = {{"14,2", 14, 2},
+                            {"28,4", 28, 4},
+                            {"48,3", 48, 3},
+                            {"92,1", 92, 1},
+                            {"delta_of_5%", 32, delta(.05)},
+                            {"delta_of_1%", 32, delta(.01)}};
+    for (const auto& [name, bits, throws] : shapes) {
+        both_ways(
+            std::string("bytes/") + name, bits_of, bits, throws,
+            [](const coded_array& from, auto& out) { encode_bytes(view(from), out, how{}); },
+            [](byte_view coded, coded_array& to) { return decode_bytes(coded, room(to), how{}); });
+        if (throws / bits < .02)
+            both_ways(
+                std::string("gaps/") + name, bits_of, bits, throws,
+                [](const coded_array& from, auto& out) { encode_gaps(view(from), out, how{}); },
+                [](byte_view coded, coded_array& to) { return decode_gaps(coded, room(to), how{}); });
     }
+    both_ways(
+        "range/14,2", bits_of, 14, 2,
+        [](const coded_array& from, auto& out) { encode_range(view(from), out); },
+        [](byte_view coded, coded_array& to) { return decode_range(coded, room(to)); });
+    both_ways(
+        "adaptive/14,2", bits_of, 14, 2,
+        [](const coded_array& from, auto& out) { encode_adaptive(view(from), out); },
+        [](byte_view coded, coded_array& to) { return decode_adaptive(coded, room(to)); });
+    for (const unsigned width : {4u, 8u})
+        both_ways(
+            "counters/" + std::to_string(width) + "_bits",
+            [](double of, double) { return counters_of(static_cast<unsigned>(of)); }, width, 0,
+            [=](const coded_array& from, auto& out) { encode_counters(from.words, from.size, width, out); },
+            [=](byte_view coded, coded_array& to) {
+                return decode_counters(coded, to.words, to.size, width);
+            });
+    return true;
+}();
 
-    for (const unsigned width : {4u, 8u}) {
-        const auto size = static_cast<std::uint64_t>(10 * n);
-        std::vector<std::uint64_t> words((size * width + 63) / 64);
-        std::mt19937_64 next(1);
-        const std::uint64_t most = (1u << width) - 1;
-        for (double i = 0; i < 7 * n; ++i) {
-            const std::uint64_t at = (next() >> 24) % size * width;
-            if ((words[at / 64] >> at % 64 & most) < most) words[at / 64] += std::uint64_t{1} << at % 64;
-        }
-        std::vector<double> counts(256);
-        for (std::uint64_t i = 0; i < size; ++i) ++counts[words[i * width / 64] >> i * width % 64 & most];
-        double entropy = 0;
-        for (const double count : counts)
-            if (count > 0) entropy -= count * std::log2(count / static_cast<double>(size)) / 8;
-        for (const auto set : sets) {
-            const how run{threads, set};
-            measure(
-                "counters (10, 7), " + std::to_string(width) + " bits", set, words, entropy, rounds,
-                [&](auto& out) { encode_counters(words, size, width, out, run); },
-                [&](byte_view coded, auto back) { return decode_counters(coded, back, size, width, run); });
-        }
-    }
-}
+}  // namespace
+}  // namespace posy::bench

@@ -1,0 +1,81 @@
+// Posy's own contenders: a layout each, with the number of hashes that is best for it.
+#include <posy/counting_filter.hpp>
+#include <posy/parallel.hpp>
+#include <posy/plan.hpp>
+
+#include "peer.hpp"
+
+namespace {
+
+using namespace compare;
+
+posy::geometry shape(std::uint64_t keys, double bits_per_key, posy::layout_id layout) {
+    return posy::choose({.items = keys, .bits_per_item = bits_per_key, .layout = layout})->geometry();
+}
+
+template <class Key, posy::layout_id Layout>
+class filter {
+  public:
+    filter(std::uint64_t keys, double bits_per_key)
+        : filter_(*posy::bloom_filter::make(shape(keys, bits_per_key, Layout))), hash_(filter_.hash()) {
+        filter_.clear();  // touches the pages, as the peers do when they are made
+    }
+    void insert(Key key) { filter_.insert(hash_(key)); }
+    void insert(std::span<const Key> keys) { filter_.insert(keys); }
+    void insert(std::span<const Key> keys, unsigned threads) requires std::same_as<Key, integer> {
+        posy::insert(filter_, keys, threads);
+    }
+    bool contains(Key key) const { return filter_.may_contain(hash_(key)); }
+    std::size_t contains(std::span<const Key> keys, std::span<bool> answers) const {
+        return filter_.may_contain(keys, answers);
+    }
+    std::uint64_t bytes() const { return filter_.bits().words().size_bytes(); }
+
+  private:
+    posy::bloom_filter filter_;
+    posy::hasher hash_;
+};
+
+// "Bits" per key are counters here, of four bits each, and the projection's one.
+template <posy::layout_id Layout>
+class counting {
+  public:
+    counting(std::uint64_t keys, double bits_per_key)
+        : filter_(*posy::counting_filter::make(shape(keys, bits_per_key, Layout))), hash_(filter_.hash()) {
+        filter_.clear();
+    }
+    void insert(integer key) { filter_.insert(hash_(key)); }
+    void insert(std::span<const integer> keys) { filter_.insert(keys); }
+    bool contains(integer key) const { return filter_.may_contain(hash_(key)); }
+    std::size_t contains(std::span<const integer> keys, std::span<bool> answers) const {
+        return filter_.may_contain(keys, answers);
+    }
+    bool remove(integer key) { return filter_.remove(hash_(key)); }
+    std::size_t remove(std::span<const integer> keys, std::span<bool> answers) {
+        return filter_.remove(keys, answers);
+    }
+    std::uint64_t bytes() const {
+        return filter_.counters().cells().words().size_bytes() +
+               filter_.projection().bits().words().size_bytes();
+    }
+
+  private:
+    posy::counting_filter filter_;
+    posy::hasher hash_;
+};
+
+using enum posy::layout_id;
+const std::string here = POSY_VERSION;
+const entry<integer, filter<integer, spread>> spread_integers{{.name = "Posy spread", .version = here}};
+const entry<integer, filter<integer, blocked>> blocked_integers{{.name = "Posy blocked", .version = here}};
+const entry<integer, filter<integer, paired>> paired_integers{{.name = "Posy paired", .version = here}};
+const entry<text, filter<text, spread>> spread_strings{
+    {.suite = suite::strings, .name = "Posy spread", .version = here}};
+const entry<text, filter<text, blocked>> blocked_strings{
+    {.suite = suite::strings, .name = "Posy blocked", .version = here}};
+const entry<integer, counting<spread>> spread_counters{
+    {.suite = suite::counting, .name = "Posy counting, spread", .version = here}};
+const entry<integer, counting<narrow>> narrow_counters{
+    {.suite = suite::counting, .name = "Posy counting, narrow", .version = here}};
+
+}  // namespace
