@@ -1,4 +1,5 @@
-// Posy's own contenders: a layout each, with the number of hashes that is best for it.
+// Posy's own contenders: a layout each, with the number of hashes that is best for it, or with that of a
+// peer.
 #include <posy/counting_filter.hpp>
 #include <posy/parallel.hpp>
 #include <posy/plan.hpp>
@@ -9,15 +10,18 @@ namespace {
 
 using namespace compare;
 
-posy::geometry shape(std::uint64_t keys, double bits_per_key, posy::layout_id layout) {
-    return posy::choose({.items = keys, .bits_per_item = bits_per_key, .layout = layout})->geometry();
+posy::geometry shape(std::uint64_t keys, double bits_per_key, posy::layout_id layout, unsigned hashes = 0) {
+    posy::wishes want{.items = keys, .bits_per_item = bits_per_key, .layout = layout};
+    if (hashes != 0) want.hashes = hashes;
+    return posy::choose(want)->geometry();
 }
 
-template <class Key, posy::layout_id Layout>
+template <class Key, posy::layout_id Layout, unsigned Hashes = 0>
 class filter {
   public:
     filter(std::uint64_t keys, double bits_per_key)
-        : filter_(*posy::bloom_filter::make(shape(keys, bits_per_key, Layout))), hash_(filter_.hash()) {
+        : filter_(*posy::bloom_filter::make(shape(keys, bits_per_key, Layout, Hashes))),
+          hash_(filter_.hash()) {
         filter_.clear();  // touches the pages, as the peers do when they are made
     }
     void insert(Key key) { filter_.insert(hash_(key)); }
@@ -68,11 +72,15 @@ using enum posy::layout_id;
 const std::string here = POSY_VERSION;
 const entry<integer, filter<integer, spread>> spread_integers{{.name = "Posy spread", .version = here}};
 const entry<integer, filter<integer, blocked>> blocked_integers{{.name = "Posy blocked", .version = here}};
+const entry<integer, filter<integer, blocked, 8>> blocked_8_integers{
+    {.name = "Posy blocked, k = 8", .version = here}};
 const entry<integer, filter<integer, paired>> paired_integers{{.name = "Posy paired", .version = here}};
 const entry<text, filter<text, spread>> spread_strings{
     {.suite = suite::strings, .name = "Posy spread", .version = here}};
 const entry<text, filter<text, blocked>> blocked_strings{
     {.suite = suite::strings, .name = "Posy blocked", .version = here}};
+const entry<text, filter<text, blocked, 8>> blocked_8_strings{
+    {.suite = suite::strings, .name = "Posy blocked, k = 8", .version = here}};
 const entry<integer, counting<spread>> spread_counters{
     {.suite = suite::counting, .name = "Posy counting, spread", .version = here}};
 const entry<integer, counting<narrow>> narrow_counters{
