@@ -36,7 +36,7 @@ class bloom_filter {
     hasher hash() const { return hasher(geometry_.hash, geometry_.seed); }
 
     void insert(digest);
-    bool may_contain(digest d) const { return look_up_one_(bits_.words().data(), geometry_, d); }
+    bool may_contain(digest d) const { return look_up_one_(bits_.words().data(), geometry_, d.low, d.high); }
 
     // Batches of digests, or of keys, which are hashed by hash() on the way: memory is fetched ahead, so a
     // key costs a fraction of a single call once the array outgrows the caches. may_contain() writes one
@@ -90,7 +90,8 @@ class bloom_filter {
     bit_array bits_;
     std::optional<std::uint64_t> items_;
     const kernels::filter_kernel* kernel_;  // for this layout on this machine, and of it
-    bool (*look_up_one_)(const std::uint64_t* words, const posy::geometry&, digest);
+    bool (*look_up_one_)(const std::uint64_t* words, const posy::geometry&, std::uint64_t low,
+                         std::uint64_t high);
 };
 
 }  // namespace posy

@@ -2,8 +2,8 @@
 //
 // The survey's formulas (Broder and Mitzenmacher 2004, 2.4) serve the layouts whose keys touch all groups of
 // bits alike (spread, sliced). In the layouts in lines a key touches one or two, lines have different loads,
-// and the number of items is estimated by maximum likelihood over the loads. docs/maths.md derives both and their
-// intervals.
+// and the number of items is estimated by maximum likelihood over the loads. docs/maths.md derives both and
+// their intervals.
 //
 // All of them count different keys: inserting a key again changes no bit.
 #pragma once

@@ -11,7 +11,7 @@
 
 namespace posy::kernels {
 
-inline constexpr std::size_t piece = 512;
+inline constexpr std::size_t piece = 256;
 
 // fetch(later, count) and work(now, count, is there more behind?, index of the first), all keys in order.
 template <class Fetch, class Work>
@@ -43,18 +43,21 @@ void in_windows(const hasher& hash, std::span<const Key> keys, const Fetch& fetc
     work(buffer.data(), head, false, done);
 }
 
-// The same for work that fetches for itself, in pieces as large as it likes.
-template <class Work>
+// The same for work that does without fetch(). Short pieces let the processor hash the next one while it
+// waits for the memory of this one (measured in 1.2 MB: 2.1 ns a key with 128, 2.5 with 512); work that keeps
+// queues of its own wants long ones.
+inline constexpr std::size_t short_piece = 128, long_piece = 2048;
+
+template <std::size_t Piece, class Work>
 void in_pieces(const hasher&, std::span<const digest> digests, const Work& work) {
     work(digests.data(), digests.size(), false, 0);
 }
 
-template <class Key, class Work>
+template <std::size_t Piece, class Key, class Work>
 void in_pieces(const hasher& hash, std::span<const Key> keys, const Work& work) {
-    constexpr std::size_t most = 4 * piece;
-    std::array<digest, most> buffer;
-    for (std::size_t at = 0; at < keys.size(); at += most) {
-        const std::size_t count = std::min(most, keys.size() - at);
+    std::array<digest, Piece> buffer;
+    for (std::size_t at = 0; at < keys.size(); at += Piece) {
+        const std::size_t count = std::min(Piece, keys.size() - at);
         hash(keys.subspan(at, count), std::span(buffer).first(count));
         work(buffer.data(), count, false, at);
     }

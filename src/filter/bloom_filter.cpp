@@ -41,7 +41,7 @@ void bloom_filter::insert_keys(const Keys& keys) {
         kernel.insert(words, geometry_, now, count, more);
     };
     if (geometry_.bits <= kernels::cached_bits) {
-        kernels::in_pieces(hash(), keys, put);
+        kernels::in_pieces<kernels::short_piece>(hash(), keys, put);
     } else {
         kernels::in_windows(
             hash(), keys, [&](auto... later) { kernel.fetch(words, geometry_, later...); }, put);
@@ -58,8 +58,10 @@ std::size_t bloom_filter::look_up(const Keys& keys, std::span<bool> answers) con
     const auto look = [&](const digest* now, std::size_t count, bool more, std::size_t first) {
         yes += kernel.may_contain(words, geometry_, now, count, more, answers.data() + first);
     };
-    if (kernel.lookup_fetches_itself || geometry_.bits <= kernels::cached_bits) {
-        kernels::in_pieces(hash(), keys, look);
+    if (kernel.lookup_fetches_itself) {
+        kernels::in_pieces<kernels::long_piece>(hash(), keys, look);
+    } else if (geometry_.bits <= kernels::cached_bits) {
+        kernels::in_pieces<kernels::short_piece>(hash(), keys, look);
     } else {
         kernels::in_windows(
             hash(), keys, [&](auto... later) { kernel.fetch(words, geometry_, later...); }, look);

@@ -5,7 +5,9 @@
 #include <array>
 
 #include "posy/layout/all.hpp"
-#include "probe_levels.hpp"
+
+#define POSY_TARGET  // any machine
+#include "probe_kernels.hpp"
 
 namespace posy::kernels {
 namespace {
@@ -34,8 +36,8 @@ void insert(std::uint64_t* words, const geometry& g, const digest* now, std::siz
 }
 
 template <class Layout>
-bool may_contain_one(const std::uint64_t* words, const geometry& g, digest d) {
-    return Layout(g).positions(d, [&](std::uint64_t position) { return is_set(words, position); });
+bool may_contain_one(const std::uint64_t* words, const geometry& g, std::uint64_t low, std::uint64_t high) {
+    return Layout(g).positions({low, high}, [&](std::uint64_t position) { return is_set(words, position); });
 }
 
 template <class Layout>
@@ -52,39 +54,9 @@ std::size_t may_contain(const std::uint64_t* words, const geometry& g, const dig
     return yes;
 }
 
-// Half of the probes of an absent key miss, unpredictably: asking three at once, without a branch between
-// them, overlaps their cache misses and leaves one branch that is nearly always taken the same way.
-template <class Layout>
-bool probe_one(const std::uint64_t* words, const geometry& g, digest d) {
-    constexpr unsigned together = 3;
-    const Layout layout(g);
-    layouts::probe_sequence probes(d);
-    unsigned i = 0;
-    const auto next = [&] { return is_set(words, layout.position(i++, probes.next())); };
-    if (g.hashes >= together) {
-        const bool a = next(), b = next(), c = next();
-        if (!(a & b & c)) return false;
-    }
-    while (i < g.hashes) {
-        if (!next()) return false;
-    }
-    return true;
-}
-
-template <class Layout>
-std::size_t probe_many(const std::uint64_t* words, const geometry& g, const digest* now, std::size_t count,
-                       bool more, bool* answers) {
-    if (g.hashes <= 4) return may_contain<Layout>(words, g, now, count, more, answers);
-    return g.bits <= cached_bits ? probe_by_levels<false, Layout>(words, g, now, count, answers)
-                                 : probe_by_levels<true, Layout>(words, g, now, count, answers);
-}
-
 template <class Layout>
 constexpr filter_kernel by_lines{fetch<Layout>, insert<Layout>, may_contain<Layout>, may_contain_one<Layout>,
                                  false};
-template <class Layout>
-constexpr filter_kernel by_probes{fetch<Layout>, insert<Layout>, probe_many<Layout>, probe_one<Layout>, true};
-
 const filter_kernel& scalar_kernel(layout_id layout) {
     using namespace layouts;
     switch (layout) {

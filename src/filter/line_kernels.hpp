@@ -18,6 +18,7 @@
 #include "lanes.hpp"
 #include "posy/layout/narrow.hpp"
 #include "posy/layout/paired.hpp"
+#include "probe_kernels.hpp"
 
 namespace posy::kernels {
 namespace {
@@ -158,8 +159,9 @@ POSY_TARGET std::size_t may_contain(const std::uint64_t* words, const geometry& 
 }
 
 template <class Shape>
-POSY_TARGET bool may_contain_one(const std::uint64_t* words, const geometry& g, digest d) {
-    return hit(words, Shape(g), d);
+POSY_TARGET bool may_contain_one(const std::uint64_t* words, const geometry& g, std::uint64_t low,
+                                 std::uint64_t high) {
+    return hit(words, Shape(g), {low, high});
 }
 
 template <class Shape>
@@ -174,7 +176,8 @@ const filter_kernel* one_line_kernel(unsigned hashes) {
     return &kernel<in_one_line<Lanes, 2, false>>;
 }
 
-const filter_kernel* line_kernel(const geometry& g) {
+// All of the set's kernels.
+const filter_kernel* kernel_of(const geometry& g) {
     switch (g.layout) {
         case layout_id::blocked:
             return one_line_kernel<lanes64>(g.hashes);
@@ -183,9 +186,12 @@ const filter_kernel* line_kernel(const geometry& g) {
         case layout_id::paired:
             if (g.hashes < 16) return &kernel<in_two_lines<0, true>>;
             return &kernel<in_two_lines<1, false>>;
-        default:
-            return nullptr;
+        case layout_id::spread:
+            return &by_probes<layouts::spread>;
+        case layout_id::sliced:
+            return &by_probes<layouts::sliced>;
     }
+    return nullptr;
 }
 
 }  // namespace

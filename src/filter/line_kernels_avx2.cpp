@@ -29,7 +29,7 @@ POSY_INLINE inline bool covers(const lanes16& line, const lanes16& mask) {
 #include "line_kernels.hpp"
 
 namespace posy::kernels {
-const filter_kernel* avx2_kernel(const geometry& g) { return line_kernel(g); }
+const filter_kernel* avx2_kernel(const geometry& g) { return kernel_of(g); }
 const counting_kernel* avx2_counting_kernel(unsigned hashes) { return counted_kernel(hashes); }
 }  // namespace posy::kernels
 #else

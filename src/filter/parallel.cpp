@@ -202,10 +202,10 @@ void insert_keys(bloom_filter& filter, std::span<const Key> keys, unsigned threa
     parallel_build build(filter);
     base::for_each_index((keys.size() + share - 1) / share, threads, [&](std::size_t i) {
         const auto mine = keys.subspan(i * share, std::min(share, keys.size() - i * share));
-        kernels::in_pieces(filter.hash(), mine,
-                           [&](const digest* digests, std::size_t count, bool, std::size_t) {
-                               build.insert({digests, count});
-                           });
+        kernels::in_pieces<kernels::long_piece>(
+            filter.hash(), mine, [&](const digest* digests, std::size_t count, bool, std::size_t) {
+                build.insert({digests, count});
+            });
     });
 }
 
