@@ -10,7 +10,6 @@
 #include <boost/bloom/fast_multiblock64.hpp>
 #include <boost/bloom/filter.hpp>
 #include <boost/version.hpp>
-#include <concepts>
 #include <thread>
 
 #include "peer.hpp"
@@ -28,7 +27,7 @@ class boosted {
     void insert(const Key& key) { filter_.insert(key); }
     void insert(std::span<const Key> keys) { filter_.insert(keys.begin(), keys.end()); }
     // It has no insertion from several threads; a filter a thread and their union is what its user can do.
-    void insert(std::span<const Key> keys, unsigned threads) requires std::same_as<Key, integer> {
+    void insert(std::span<const Key> keys, unsigned threads) {
         std::vector<Filter> parts(threads - 1, Filter(filter_.capacity()));
         const std::size_t share = keys.size() / threads;
         {

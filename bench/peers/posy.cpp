@@ -26,9 +26,7 @@ class filter {
     }
     void insert(Key key) { filter_.insert(hash_(key)); }
     void insert(std::span<const Key> keys) { filter_.insert(keys); }
-    void insert(std::span<const Key> keys, unsigned threads) requires std::same_as<Key, integer> {
-        posy::insert(filter_, keys, threads);
-    }
+    void insert(std::span<const Key> keys, unsigned threads) { posy::insert(filter_, keys, threads); }
     bool contains(Key key) const { return filter_.may_contain(hash_(key)); }
     std::size_t contains(std::span<const Key> keys, std::span<bool> answers) const {
         return filter_.may_contain(keys, answers);
