@@ -83,12 +83,12 @@ using line64 = bloom::fast_multiblock64<8>;
 const known<integer, 7, bit> classic10{one("classic", "Posy spread", 10)};
 const known<integer, 8, bit> classic12{one("classic", "Posy spread", 12)};
 const known<integer, 11, bit> classic16{one("classic", "Posy spread", 16)};
-const known<integer, 1, line32> integers32{one("fast_multiblock32", "Posy blocked")};
-const known<integer, 1, line64> integers64{one("fast_multiblock64", "Posy blocked")};
+const known<integer, 1, line32> integers32{one("fast_multiblock32", "Posy blocked, k = 8")};
+const known<integer, 1, line64> integers64{one("fast_multiblock64", "Posy blocked, k = 8")};
 const known<integer, 2, bloom::block<std::uint64_t[8], 4>> two_lines{one("2 × 512 bits", "Posy paired")};
-const known<text, 1, line32> strings32{one("fast_multiblock32", "Posy blocked", {}, suite::strings)};
+const known<text, 1, line32> strings32{one("fast_multiblock32", "Posy blocked, k = 8", {}, suite::strings)};
 const known<text, 1, line32, xxh3> strings32_xxh3{
-    one("fast_multiblock32, XXH3", "Posy blocked", {}, suite::strings)};
+    one("fast_multiblock32, XXH3", "Posy blocked, k = 8", {}, suite::strings)};
 const known<text, 7, bit, xxh3> strings_classic{one("classic, XXH3", "Posy spread", 10, suite::strings)};
 
 }  // namespace

@@ -40,7 +40,7 @@ void bloom_filter::insert_keys(const Keys& keys) {
     const auto put = [&](const digest* now, std::size_t count, bool more, std::size_t) {
         kernel.insert(words, geometry_, now, count, more);
     };
-    if (geometry_.bits <= kernels::cached_bits) {
+    if (geometry_.bits <= kernel.cached_bits) {
         kernels::in_pieces<kernels::short_piece>(hash(), keys, put);
     } else {
         kernels::in_windows(
@@ -60,7 +60,7 @@ std::size_t bloom_filter::look_up(const Keys& keys, std::span<bool> answers) con
     };
     if (kernel.lookup_fetches_itself) {
         kernels::in_pieces<kernels::long_piece>(hash(), keys, look);
-    } else if (geometry_.bits <= kernels::cached_bits) {
+    } else if (geometry_.bits <= kernel.cached_bits) {
         kernels::in_pieces<kernels::short_piece>(hash(), keys, look);
     } else {
         kernels::in_windows(

@@ -55,8 +55,8 @@ std::size_t may_contain(const std::uint64_t* words, const geometry& g, const dig
 }
 
 template <class Layout>
-constexpr filter_kernel by_lines{fetch<Layout>, insert<Layout>, may_contain<Layout>, may_contain_one<Layout>,
-                                 false};
+constexpr filter_kernel by_lines{fetch<Layout>,           insert<Layout>, may_contain<Layout>,
+                                 may_contain_one<Layout>, false,          cached_bits};
 const filter_kernel& scalar_kernel(layout_id layout) {
     using namespace layouts;
     switch (layout) {

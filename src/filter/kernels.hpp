@@ -18,8 +18,10 @@ namespace posy::kernels {
 // How many digests ahead of the work their lines are asked for.
 inline constexpr std::size_t window = 64;
 
-// Smaller arrays stay in the second cache, or nearly: asking ahead then costs more than it saves.
-inline constexpr std::uint64_t cached_bits = std::uint64_t{5} << 21;  // 1.25 MiB
+// Smaller arrays stay in the second cache, or nearly: asking ahead then costs more than it saves. Where it
+// costs k requests a key, it does so for longer.
+inline constexpr std::uint64_t cached_bits = std::uint64_t{5} << 21;        // 1.25 MiB
+inline constexpr std::uint64_t cached_probe_bits = std::uint64_t{4} << 23;  // 4 MiB
 
 struct filter_kernel {
     void (*fetch)(const std::uint64_t* words, const geometry&, const digest* later, std::size_t count);
@@ -32,6 +34,7 @@ struct filter_kernel {
     bool (*may_contain_one)(const std::uint64_t* words, const geometry&, std::uint64_t low,
                             std::uint64_t high);
     bool lookup_fetches_itself;  // and needs neither fetch() nor `more`
+    std::uint64_t cached_bits;   // up to here nothing needs them
 };
 
 // Precondition: check(g).

@@ -165,8 +165,8 @@ POSY_TARGET bool may_contain_one(const std::uint64_t* words, const geometry& g, 
 }
 
 template <class Shape>
-constexpr filter_kernel kernel{fetch<Shape>, insert<Shape>, may_contain<Shape>, may_contain_one<Shape>,
-                               false};
+constexpr filter_kernel kernel{fetch<Shape>,           insert<Shape>, may_contain<Shape>,
+                               may_contain_one<Shape>, false,         cached_bits};
 
 template <class Lanes>
 const filter_kernel* one_line_kernel(unsigned hashes) {

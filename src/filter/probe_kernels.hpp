@@ -140,8 +140,8 @@ template <class Layout>
 POSY_TARGET std::size_t probe_many(const std::uint64_t* words, const geometry& g, const digest* now,
                                    std::size_t count, bool, bool* answers) {
     if (g.hashes > 4) {
-        return g.bits <= cached_bits ? probe_by_levels<false, Layout>(words, g, now, count, answers)
-                                     : probe_by_levels<true, Layout>(words, g, now, count, answers);
+        return g.bits <= cached_probe_bits ? probe_by_levels<false, Layout>(words, g, now, count, answers)
+                                           : probe_by_levels<true, Layout>(words, g, now, count, answers);
     }
     const Layout layout(g);
     const std::size_t head = std::min(window, count);
@@ -188,8 +188,9 @@ POSY_TARGET bool probe_one(const std::uint64_t* words, const geometry& g, std::u
 }
 
 template <class Layout>
-constexpr filter_kernel by_probes{fetch_probes<Layout>, insert_probes<Layout>, probe_many<Layout>,
-                                  probe_one<Layout>, true};
+constexpr filter_kernel by_probes{
+    fetch_probes<Layout>, insert_probes<Layout>, probe_many<Layout>, probe_one<Layout>, true,
+    cached_probe_bits};
 
 }  // namespace
 }  // namespace posy::kernels

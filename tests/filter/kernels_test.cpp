@@ -85,7 +85,8 @@ TEST(kernels, insert_and_look_up_like_the_positions) {
 // Through the public batches, in arrays below and above the size from which memory is asked for ahead, of
 // digests, integers and text, with tails of every length around the window and the piece.
 TEST(kernels, batches_of_any_length_equal_single_calls) {
-    for (const std::uint64_t bits : {std::uint64_t{20'000}, kernels::cached_bits + 1024}) {
+    for (const std::uint64_t bits :
+         {std::uint64_t{20'000}, kernels::cached_bits + 1024, kernels::cached_probe_bits + 1024}) {
         for (const layout_id layout : layout_ids()) {
             const unsigned hashes = layout == layout_id::sliced ? 4 : 8;
             const geometry g{round_up_bits(bits, hashes, layout), hashes, layout};
