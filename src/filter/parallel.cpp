@@ -13,8 +13,8 @@
 namespace posy {
 namespace {
 
-constexpr std::size_t most_regions = 64;
-constexpr std::size_t buffer_size = 1024;  // entries of a region that wait to be worked off together
+constexpr std::size_t most_regions = 32;
+constexpr std::size_t buffer_size = 2048;  // entries of a region that wait to be worked off together
 
 // Regions are runs of 2^shift units, so many that most_regions cover `units`.
 struct division {
