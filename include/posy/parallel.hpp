@@ -5,7 +5,7 @@
 // atomic instructions, and no cache line that goes back and forth between two cores. In small arrays the
 // sorting would cost more than it saves; there, bits are set atomically. The size decides.
 //
-// Memory: about a megabyte a thread.
+// Memory: about two megabytes a thread.
 #pragma once
 
 #include <cstdint>

@@ -14,7 +14,7 @@ namespace posy {
 namespace {
 
 constexpr std::size_t most_regions = 32;
-constexpr std::size_t buffer_size = 2048;  // entries of a region that wait to be worked off together
+constexpr std::size_t buffer_size = 4096;  // entries of a region that wait to be worked off together
 
 // Regions are runs of 2^shift units, so many that most_regions cover `units`.
 struct division {
