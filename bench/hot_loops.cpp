@@ -10,6 +10,7 @@
 #include <posy/counting_filter.hpp>
 #include <posy/estimate.hpp>
 #include <posy/message.hpp>
+#include <posy/plan.hpp>
 
 #include <cstdio>
 #include <cstdlib>
@@ -72,7 +73,10 @@ class loops {
     std::string wanted_;
 };
 
-geometry shape(layout_id layout) { return {round_up_bits(10 * keys, 7, layout), 7, layout}; }
+// Ten bits a key and the number of hashes that is best for the layout.
+geometry shape(layout_id layout) {
+    return choose({.items = keys, .bits_per_item = 10, .layout = layout})->geometry();
+}
 
 void hashing(const loops& each, inputs& with) {
     const hasher hash;
