@@ -1,7 +1,6 @@
 #include "sealed/build.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <new>
 #include <string>
 #include <type_traits>
@@ -9,6 +8,7 @@
 
 #include "codec/packed_bits.hpp"
 #include "sealed/band.hpp"
+#include "sealed/each_index.hpp"
 #include "sealed/shape.hpp"
 #include "sealed/sorted_rows.hpp"
 
@@ -23,6 +23,9 @@ error not_random() {
     return {"no system of equations for these digests can be solved; they are not random, hash the keys"};
 }
 
+// More than any machine gains from; each costs a stack.
+constexpr unsigned max_threads = 256;
+
 // The bits of one layer, before it is known where in the payload they go.
 struct solved_layer {
     layer_shape shape;
@@ -34,7 +37,8 @@ template <class Row, std::size_t words>
 class builder {
   public:
     builder(columns c, double extra, unsigned threads) : columns_(c), extra_(extra), threads_(threads) {
-        for (unsigned j = 0; j < c.lean() + (extra > 0 ? 1 : 0); ++j) used_[j / 64] |= std::uint64_t{1} << j % 64;
+        for (unsigned j = 0; j < c.lean() + (extra > 0 ? 1 : 0); ++j)
+            used_[j / 64] |= std::uint64_t{1} << j % 64;
     }
 
     result<built> from(sorted_rows<Row> distinct) const;
@@ -49,7 +53,8 @@ class builder {
         return right;
     }
     result<solved_layer> solve_layer(std::span<const Row> rows, std::vector<Row>& bumped) const;
-    void solve_chunk(solved_layer&, std::uint64_t chunk, std::span<const Row> rows, std::vector<Row>& bumped) const;
+    void solve_chunk(solved_layer&, std::uint64_t chunk, std::span<const Row> rows,
+                     std::vector<Row>& bumped) const;
     result<remainder_shape> solve_remainder(std::span<const Row> rows, std::vector<std::byte>& table) const;
 
     columns columns_;
@@ -120,7 +125,7 @@ result<solved_layer> builder<Row, words>::solve_layer(std::span<const Row> rows,
     if (!table) return table.error();
     solved_layer layer{shape, std::vector<std::byte>(shape.threshold_bytes()), std::move(*table)};
     std::vector<std::vector<Row>> bumped_of(shape.chunks);
-    codec::for_each_index(shape.chunks, threads_, [&](std::size_t chunk) {
+    each_index(shape.chunks, threads_, [&](std::size_t chunk) {
         const auto from_chunk = [&](std::uint64_t number) {
             return std::ranges::partition_point(rows, [&](const Row& r) {
                 return start_of(r.place, shape.chunks, shape.starts()).chunk < number;
@@ -235,21 +240,24 @@ result<built> build_rows(std::size_t count, const RowAt& row_at, columns c, doub
 
 result<built> build(std::span<const digest> digests, std::span<const std::uint64_t> values,
                     unsigned value_bits, double rate, unsigned threads) {
-    if (!(rate >= std::ldexp(1, -static_cast<int>(max_fingerprint)) && rate <= 1)) {
+    if (!is_rate(rate)) {
         return error{"a rate of " + std::to_string(rate) + " cannot be had; ask for 2^-32 to 1"};
     }
     if (digests.size() > max_items) return error{"more than 2^40 keys; split the set"};
     const auto [fingerprint, extra] = mixture_for(rate);
     const columns c{value_bits, fingerprint};
-    threads = std::max(threads, 1u);
+    threads = std::clamp(threads, 1u, max_threads);
     try {
         if (value_bits == 0) {
             return build_rows<row>(
                 digests.size(), [&](std::size_t i) { return first_row(digests[i]); }, c, extra, threads);
         }
         return build_rows<valued_row>(
-            digests.size(), [&](std::size_t i) { return valued_row{first_row(digests[i]), values[i]}; }, c,
-            extra, threads);
+            digests.size(),
+            [&](std::size_t i) {
+                return valued_row{first_row(digests[i]), values[i]};
+            },
+            c, extra, threads);
     } catch (const std::bad_alloc&) {
         return error{"no memory to seal " + std::to_string(digests.size()) + " keys; split the set"};
     }

@@ -43,11 +43,11 @@ POSY_AVX512 void substitute_avx512(const std::uint64_t* coefficients, const std:
         const std::uint64_t* known = rhs + j / 64;
         __m512i state = _mm512_maskz_loadu_epi64(used, states + j);
         for (unsigned i = 64; i-- > 0;) {
-            state = _mm512_slli_epi64(state, 1);
+            state = _mm512_add_epi64(state, state);  // GCC 12 warns of ghosts in slli
             const __m512i row = _mm512_set1_epi64(static_cast<long long>(coefficients[i]));
             const __m512i sum = _mm512_popcnt_epi64(_mm512_and_si512(state, row));
-            const __m512i right = _mm512_srlv_epi64(
-                _mm512_set1_epi64(static_cast<long long>(known[std::size_t{i} * rhs_words])), shifts);
+            const __m512i right = _mm512_maskz_srlv_epi64(
+                used, _mm512_set1_epi64(static_cast<long long>(known[std::size_t{i} * rhs_words])), shifts);
             state = _mm512_or_si512(state, _mm512_and_si512(_mm512_xor_si512(sum, right), one));
         }
         _mm512_mask_storeu_epi64(states + j, used, state);

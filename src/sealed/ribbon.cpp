@@ -35,8 +35,8 @@ result<ribbon> ribbon::open(std::shared_ptr<const void> keep_alive, byte_view pa
     const header& h = it.header_;
     const arrangement places(h, at);
     if (places.size != payload.size()) {
-        return damaged("a payload of " + std::to_string(payload.size()) + " bytes where its header asks for " +
-                           std::to_string(places.size),
+        return damaged("a payload of " + std::to_string(payload.size()) +
+                           " bytes where its header asks for " + std::to_string(places.size),
                        at);
     }
     const std::byte* base = payload.data();
@@ -47,11 +47,6 @@ result<ribbon> ribbon::open(std::shared_ptr<const void> keep_alive, byte_view pa
             if (!codec::ends_in_zeros(base + first, 2 * shape.buckets())) {
                 return damaged("a threshold behind the last bucket", first + shape.buckets() / 4);
             }
-        }
-        const std::uint64_t before = i == 0 ? places.remainder + codec::bytes_of(h.remainder.table_bits(h.columns))
-                                            : places.tables[i - 1] + h.layers[i - 1].table_bytes(h.columns);
-        for (std::uint64_t pad = before; pad < places.tables[i]; ++pad) {
-            if (base[pad] != std::byte{0}) return damaged("padding that is not zero", pad);
         }
         it.layers_.push_back({shape, base + places.thresholds[i], base + places.tables[i]});
     }
@@ -96,7 +91,8 @@ ribbon::equation ribbon::locate(digest d) const {
     for (const layer& l : layers_) {
         const layer_shape& shape = l.shape;
         const auto [chunk, start] = start_of(r.place, shape.chunks, shape.starts());
-        if (start % bucket_starts >= bumped_in(l.thresholds + chunk * shape.chunk_threshold_bytes(), start / bucket_starts)) {
+        if (start % bucket_starts >=
+            bumped_in(l.thresholds + chunk * shape.chunk_threshold_bytes(), start / bucket_starts)) {
             const std::uint64_t block = chunk * shape.chunk_blocks() + start / window;
             return equation_at(l.table + 8 * shape.word_of(block, c), shape.columns_of(block, c), start,
                                r.pattern | 1, block >= shape.lean);
@@ -127,10 +123,12 @@ double ribbon::expected_rate() const {
         for (std::uint64_t chunk = 0; chunk < shape.chunks; ++chunk) {
             const std::byte* thresholds = l.thresholds + chunk * shape.chunk_threshold_bytes();
             const std::uint64_t first_block = chunk * shape.chunk_blocks();
-            const std::uint64_t lean_starts = shape.lean > first_block ? (shape.lean - first_block) * window : 0;
+            const std::uint64_t lean_starts =
+                shape.lean > first_block ? (shape.lean - first_block) * window : 0;
             for (std::uint64_t bucket = 0; bucket < shape.buckets(); ++bucket) {
                 const std::uint64_t end = std::min((bucket + 1) * bucket_starts, shape.starts());
-                const std::uint64_t begin = std::min(bucket * bucket_starts + bumped_in(thresholds, bucket), end);
+                const std::uint64_t begin =
+                    std::min(bucket * bucket_starts + bumped_in(thresholds, bucket), end);
                 const std::uint64_t middle = std::clamp(lean_starts, begin, end);
                 lean += middle - begin;
                 extra += end - middle;

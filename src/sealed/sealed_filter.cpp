@@ -9,11 +9,11 @@ namespace posy {
 
 result<sealed_filter> sealed_filter::build(hasher hash, std::span<const digest> digests,
                                            sealed_options options) {
-    if (!(options.rate < 1)) return error{"a sealed filter needs a rate below 1"};
+    if (options.rate == 1) return error{"a filter of rate 1 says yes to everything; ask for less"};
     auto made = sealed::build(digests, {}, 0, options.rate, options.threads);
     if (!made) return made.error();
-    const auto held = std::make_shared<const bit_array>(std::move(made->memory));
-    return open(hash, held, std::as_bytes(held->words()).first(made->size));
+    const byte_view payload = made->bytes();
+    return open(hash, std::make_shared<const sealed::built>(std::move(*made)), payload);
 }
 
 result<sealed_filter> sealed_filter::open(hasher hash, std::shared_ptr<const void> keep_alive,

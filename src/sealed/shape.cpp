@@ -26,6 +26,10 @@ std::uint64_t lean_of(std::uint64_t count, double extra) {
 
 }  // namespace
 
+bool is_rate(double rate) {
+    return rate >= std::ldexp(1, -static_cast<int>(max_fingerprint)) && rate <= 1;
+}
+
 mixture mixture_for(double rate) {
     int exponent = 0;
     const double part = std::frexp(rate, &exponent);  // rate = part · 2^exponent, 1/2 <= part < 1
@@ -81,10 +85,10 @@ result<header> header::take(byte_view payload, std::uint64_t& behind) {
         if (!value) {
             wrong = error{std::string("the payload ends in ") + name + "; it is cut off", at};
         } else if (*value < least || *value > most) {
-            wrong = error{std::string(name) + " is " + std::to_string(*value) + ", not " +
-                              std::to_string(least) + " to " + std::to_string(most) +
-                              "; the payload is damaged or from another program",
-                          at};
+            wrong =
+                error{std::string(name) + " is " + std::to_string(*value) + ", not " + std::to_string(least) +
+                          " to " + std::to_string(most) + "; the payload is damaged or from another program",
+                      at};
         }
         return wrong ? least : *value;
     };
@@ -118,7 +122,6 @@ arrangement::arrangement(const header& h, std::uint64_t header_bytes) : size(hea
     remainder = size;
     size += codec::bytes_of(h.remainder.table_bits(h.columns));
     for (const layer_shape& layer : h.layers) {
-        size = (size + table_alignment - 1) / table_alignment * table_alignment;
         tables.push_back(size);
         size += layer.table_bytes(h.columns);
     }

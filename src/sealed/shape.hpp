@@ -53,8 +53,11 @@ struct columns {
     unsigned lean() const { return value + fingerprint; }
 };
 
-// 2^-fingerprint(1 − extra/2) = rate: the fingerprint bits that all keys have, and the share of the keys that
-// have one more. Precondition: 2^-max_fingerprint <= rate <= 1.
+// 2^-max_fingerprint to 1.
+bool is_rate(double rate);
+
+// 2^-fingerprint (1 − extra/2) = rate: the fingerprint bits that all keys have, and the share of the keys that
+// have one more. Precondition: is_rate(rate).
 struct mixture {
     unsigned fingerprint;
     double extra;
@@ -109,10 +112,9 @@ struct arrangement {
 
     std::vector<std::uint64_t> thresholds;  // of each layer
     std::uint64_t remainder = 0;
-    std::vector<std::uint64_t> tables;  // of each layer, at multiples of table_alignment
+    std::vector<std::uint64_t> tables;  // of each layer
     std::uint64_t size = 0;
 };
-inline constexpr std::uint64_t table_alignment = 8;
 
 // What a writer chooses for so many keys.
 layer_shape layer_for(std::uint64_t keys, double extra);

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "codec/how.hpp"
+#include "sealed/each_index.hpp"
 #include "sealed/equation.hpp"
 
 namespace posy::sealed {
@@ -43,7 +43,8 @@ class sorted_rows {
     std::size_t size_ = 0;
 };
 
-// Sorts and drops repeated rows; returns how many are left. `known_bits` leading bits of the places are equal.
+// Sorts and drops repeated rows; returns how many are left. `known_bits` leading bits of the places are
+// equal.
 template <class Row>
 std::size_t sorted_rows<Row>::sort_distinct(std::span<Row> rows, unsigned known_bits) {
     if (rows.empty()) return 0;
@@ -80,7 +81,7 @@ sorted_rows<Row>::sorted_rows(std::size_t count, const Source& row_at, unsigned 
         const std::size_t to = slice + 1 == slices ? count : count / slices * (slice + 1);
         for (std::size_t i = from; i < to; ++i) use(row_at(i));
     };
-    codec::for_each_index(slices, threads, [&](std::size_t slice) {
+    each_index(slices, threads, [&](std::size_t slice) {
         each_row(slice, [&](const Row& r) { ++ends[slice][leading(r.place, partition_bits)]; });
     });
     std::vector<std::size_t> starts(partitions + 1);
@@ -90,12 +91,12 @@ sorted_rows<Row>::sorted_rows(std::size_t count, const Source& row_at, unsigned 
         for (auto& slice : ends) next += std::exchange(slice[p], next);
     }
     starts[partitions] = next;
-    codec::for_each_index(slices, threads, [&](std::size_t slice) {
+    each_index(slices, threads, [&](std::size_t slice) {
         each_row(slice, [&](const Row& r) { rows_[ends[slice][leading(r.place, partition_bits)]++] = r; });
     });
 
     std::vector<std::size_t> kept(partitions);
-    codec::for_each_index(partitions, threads, [&](std::size_t p) {
+    each_index(partitions, threads, [&](std::size_t p) {
         kept[p] = sort_distinct({rows_.get() + starts[p], starts[p + 1] - starts[p]}, partition_bits);
     });
     for (std::size_t p = 0; p < partitions; ++p) {
