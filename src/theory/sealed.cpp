@@ -11,7 +11,7 @@ namespace posy::theory {
 namespace {
 
 // Unknowns of a layer that no key uses, measured: those at the ends of a chunk, and a share of all.
-constexpr double unused_a_chunk = 30, unused_share = 0.0015;
+constexpr double unused_a_chunk = 30, unused_share = 0.0011;
 
 double bumped(const sealed::layer_shape& shape, double keys) {
     const auto unknowns = static_cast<double>(shape.blocks() * sealed::window);
