@@ -1,5 +1,6 @@
 // The sealed filter: a set that will not change, within half a percent of the n log2(1/ε) bits that no
-// representation can do without. A Bloom filter needs 44 % more.
+// representation can do without (and 0.09 bits a key where ε is no power of two). A Bloom filter needs 44 %
+// more.
 //
 // Every key is a linear equation over GF(2) in 64 neighbouring unknowns, found by hashing; they shall add up
 // to the key's fingerprint. Solve the system and keep the solution: a member's equation holds, a stranger's
@@ -8,19 +9,19 @@
 //
 // The survey's scheme for such sets, a perfect hash function that gives each key a place of its own in a
 // table of fingerprints (Broder and Mitzenmacher 2004, 2.2), is made redundant by this: it has to store the
-// hash function, for which log2 e = 1.44 bits a key are the least possible and two to three are usual, and it
-// looks in two places. Here the equations follow from the keys and nothing but the solution is stored. With
-// values beside the fingerprints the same engine is the Bloomier map (bloomier_map.hpp).
+// hash function, for which log2 e = 1.44 bits a key are the least possible and 1.6 to 3 usual, and it looks
+// in two places. Here the equations follow from the keys and nothing but the solution is stored. With values
+// beside the fingerprints the same engine is the Bloomier map (bloomier_map.hpp).
 //
 // What it cannot do: insert or remove a key, unite or intersect two filters, list its keys, or send the
 // difference between two generations: one key more and every bit is another. For that there is bloom_filter.
 //
-// Ten million keys, one core (bench/sealed_bench.cpp, Zen 4):
+// Ten million keys, one core (bench/sealed_bench.cpp, Zen 4, CPU time):
 //
 //   rate    bits a key   over n log2(1/ε)   build     lookups in a batch
-//   1/256   8.032        +0.40 %            100 ns    19 ns
-//   0.01    6.750        +1.59 %            100 ns    19 ns     rates between two powers of two are had by a
-//   0.001   10.013       +0.47 %            100 ns    20 ns     mixture, which costs up to 0.09 bits
+//   1/256   8.028        +0.35 %            103 ns    19 ns
+//   0.01    6.746        +1.54 %            103 ns    23 ns     rates between two powers of two are had by a
+//   0.001   10.007       +0.42 %            105 ns    25 ns     mixture, which costs up to 0.09 bits
 //
 // Thread safety: immutable; copies share the bytes.
 #pragma once

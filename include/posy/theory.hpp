@@ -78,8 +78,8 @@ double lower_bound_bits(double n, double rate);
 inline constexpr double bloom_overhead = std::numbers::log2e;
 double bloom_bits(double n, double rate);
 
-// The whole payload of a sealed filter of n keys (posy/sealed_filter.hpp), or of a Bloomier map with values of
-// so many bits: n (v + r + x) (1 + 0.4 %) + some bytes, where r = ⌊log2(1/ε)⌋ and x = 2 − 2^(r+1) ε is the
+// The whole payload of a sealed filter of n keys (posy/sealed_filter.hpp), or of a Bloomier map with values
+// of so many bits: n (v + r + x) (1 + 0.4 %) + some bytes, where r = ⌊log2(1/ε)⌋ and x = 2 − 2^(r+1) ε is the
 // share of the keys with one bit more. It follows the builder's own choices, so small sets are right, too:
 // within 1 % of the mean from 10^4 keys on. NaN for more than 2^40 keys or ε outside 2^-32 to 1.
 double sealed_bits(double n, double rate, unsigned value_bits = 0);
