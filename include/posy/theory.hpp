@@ -79,6 +79,12 @@ double lower_bound_bits(double n, double rate);
 inline constexpr double bloom_overhead = std::numbers::log2e;
 double bloom_bits(double n, double rate);
 
+// The whole payload of a sealed filter of n keys (posy/sealed_filter.hpp), or of a Bloomier map with values
+// of so many bits: n (v + r + x) (1 + 0.4 %) + some bytes, where r = ⌊log2(1/ε)⌋ and x = 2 − 2^(r+1) ε is the
+// share of the keys with one bit more. It follows the builder's own choices, so small sets are right, too:
+// within 1 % of the mean from 10^4 keys on. NaN for more than 2^40 keys or ε outside 2^-32 to 1.
+double sealed_bits(double n, double rate, unsigned value_bits = 0);
+
 // m = ⌈−n ln ε/(ln 2)²⌉ and k = max(1, round(m ln 2/n)), as Hadoop filters are sized (Miner & Shook 2012,
 // app. A). The Java helpers printed there use float, so m is off by tens of bits at 10^8 items; truncate, so
 // the rate asked for is missed by a hair; return int, so m silently stops at 2^31 − 1; and let k round to 0,

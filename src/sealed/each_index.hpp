@@ -1,0 +1,26 @@
+// for_each_index for work that takes memory: a thread cannot throw, so that there was none is thrown after
+// all are done.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <new>
+
+#include "codec/how.hpp"
+
+namespace posy::sealed {
+
+template <class Work>
+void each_index(std::size_t count, unsigned threads, const Work& work) {
+    std::atomic<bool> no_memory = false;
+    codec::for_each_index(count, threads, [&](std::size_t i) {
+        try {
+            work(i);
+        } catch (const std::bad_alloc&) {
+            no_memory = true;
+        }
+    });
+    if (no_memory) throw std::bad_alloc();
+}
+
+}  // namespace posy::sealed
