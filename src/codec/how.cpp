@@ -13,9 +13,10 @@ bool has(instruction_set set) {
         case instruction_set::avx2:
             return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("popcnt");
         case instruction_set::avx512:
-            return __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
-                   __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vbmi2") &&
-                   __builtin_cpu_supports("avx512bitalg") && __builtin_cpu_supports("avx512vpopcntdq");
+            return __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+                   __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vbmi") &&
+                   __builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("avx512bitalg") &&
+                   __builtin_cpu_supports("avx512vpopcntdq");
     }
 #endif
     return set == instruction_set::scalar;

@@ -1,25 +1,12 @@
 #include "posy/counting_filter.hpp"
 
-#include <array>
 #include <bit>
 #include <cassert>
 
+#include "key_positions.hpp"
+
 namespace posy {
 namespace {
-
-// The positions of a digest, with repetition: two hashes that meet count twice, as in the paper.
-struct position_list {
-    std::array<std::uint64_t, 32> at;
-    unsigned size = 0;
-
-    position_list(const geometry& g, digest d) {
-        layouts::with_layout(g, [&](const auto& layout) {
-            layout.positions(d, [&](std::uint64_t position) { return at[size++] = position, true; });
-        });
-    }
-    const std::uint64_t* begin() const { return at.data(); }
-    const std::uint64_t* end() const { return at.data() + size; }
-};
 
 template <class Use>
 void for_each_one(const bit_array& bits, Use use) {
@@ -64,7 +51,8 @@ void counting_filter::flip(std::uint64_t position) {
 }
 
 void counting_filter::insert(digest d) {
-    for (const std::uint64_t position : position_list(geometry(), d)) {
+    // Hashes that meet in one counter count twice, as in the paper.
+    for (const std::uint64_t position : key_positions(geometry(), d)) {
         if (counters_.increment(position) == 0) flip(position);
     }
     projection_.set_items(items() + 1);
@@ -84,7 +72,7 @@ void counting_filter::insert(std::span<const digest> digests) {
 }
 
 bool counting_filter::remove(digest d) {
-    const position_list positions(geometry(), d);
+    const key_positions positions(geometry(), d);
     for (const std::uint64_t& position : positions) {
         // A key that was inserted left at least as many increments here as it has hashes that meet here.
         unsigned meet = 1;
