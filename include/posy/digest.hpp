@@ -17,6 +17,7 @@
 #include <string_view>
 
 #include "posy/bytes.hpp"
+#include "posy/result.hpp"
 
 namespace posy {
 
@@ -95,5 +96,8 @@ class hasher {
     hash_family family_;
     hash_seed seed_;
 };
+
+// Does this build have the family, and does the family take such a seed? The error says what does not fit.
+result<void> check(const hasher&);
 
 }  // namespace posy

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <numbers>
+#include <span>
 
 namespace posy::theory {
 
@@ -152,5 +153,23 @@ double delta_beta(double p, double c);
 
 // (1/2)^(z/2cn): half the bits describe what left, half what came.
 double delta_limit(double bits_per_item, double c);
+
+// ---- Sketches (Cormode & Muthukrishnan 2004) -----------------------------------------------------------
+
+// An estimate is above the truth by more than εN with probability at most δ: δ = e^−d for d rows, ε = e·(1/w
+// + 2^−32) for w counters a row, which two keys share with the probability in brackets (posy/row_hash.hpp).
+// And the fewest counters and rows that keep a given promise, infinite where none do.
+double count_min_epsilon(double width);
+double count_min_delta(unsigned depth);
+double count_min_width(double epsilon);
+double count_min_depth(double delta);
+
+// The expected excess of an estimate with the plain rule, where the other keys have these frequencies: E min
+// of d independent X = Σ f_j·[key j shares the counter], so Σ f_j/w for one row. X is taken as compound
+// Poisson (each key 1/w times, instead of once with probability 1/w: a relative error of order 1/w) and its
+// distribution computed by Panjer's recursion (1981), on whole numbers up to 2^14 and in proportion above. A
+// fractional frequency is the mean of its two neighbours. Rounded up where the tail is cut, by less than 0.1
+// %.
+double count_min_error(std::span<const double> frequencies, double width, unsigned depth);
 
 }  // namespace posy::theory

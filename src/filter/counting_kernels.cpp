@@ -1,26 +1,10 @@
 #include "counting_kernels.hpp"
 
-#include <array>
-
 #include "kernels.hpp"
-#include "posy/layout/all.hpp"
+#include "key_positions.hpp"
 
 namespace posy::kernels {
 namespace {
-
-// The positions of a digest, with repetition: two hashes that meet count twice, as in the paper.
-struct position_list {
-    std::array<std::uint64_t, 32> at;
-    unsigned size = 0;
-
-    position_list(const geometry& g, digest d) {
-        layouts::with_layout(g, [&](const auto& layout) {
-            layout.positions(d, [&](std::uint64_t position) { return at[size++] = position, true; });
-        });
-    }
-    const std::uint64_t* begin() const { return at.data(); }
-    const std::uint64_t* end() const { return at.data() + size; }
-};
 
 void flip(counting_arrays& to, std::uint64_t position) {
     to.projection.flip(position);
@@ -43,14 +27,15 @@ void fetch(const counting_arrays& of, const geometry& g, const digest* later, st
 void insert(counting_arrays& to, const geometry& g, const digest* now, std::size_t count, bool more) {
     for (std::size_t i = 0; i < count; ++i) {
         if (more) fetch(to, g, now + i + window, 1);
-        for (const std::uint64_t position : position_list(g, now[i])) {
+        // Hashes that meet in one counter count twice, as in the paper.
+        for (const std::uint64_t position : key_positions(g, now[i])) {
             if (to.counters.increment(position) == 0) flip(to, position);
         }
     }
 }
 
 bool remove_one(counting_arrays& to, const geometry& g, digest d) {
-    const position_list positions(g, d);
+    const key_positions positions(g, d);
     for (const std::uint64_t& position : positions) {
         // A key that was inserted left at least as many increments here as it has hashes that meet here.
         unsigned meet = 1;

@@ -53,10 +53,6 @@ std::span<const layout_id> layout_ids() {
 result<void> check(const geometry& g) {
     const entry* layout = find(g.layout);
     if (!layout) return error{"unknown layout " + std::to_string(static_cast<unsigned>(g.layout))};
-    if (std::ranges::count(hash_families(), g.hash) == 0) {
-        return error{"unknown hash family " + std::to_string(static_cast<unsigned>(g.hash)) +
-                     (g.hash == hash_family::md5 ? " (no MD5 here)" : "")};
-    }
     const std::string name(layout->name);
     if (g.bits == 0 || g.bits > max_bits) {
         return error{"a filter of " + std::to_string(g.bits) + " bits; 1 to 2^40 are possible"};
@@ -73,11 +69,7 @@ result<void> check(const geometry& g) {
                      std::to_string(g.bits) + "; " +
                      std::to_string(round_up_bits(g.bits, g.hashes, g.layout)) + " would do"};
     }
-    if (g.seed.high != 0 && g.hash != hash_family::siphash) {
-        return error{"only siphash takes a seed beyond 64 bits"};
-    }
-    if (g.seed.low != 0 && g.hash == hash_family::md5) return error{"md5 takes no seed"};
-    return {};
+    return check(hasher(g.hash, g.seed));
 }
 
 std::uint64_t round_up_bits(std::uint64_t bits, unsigned hashes, layout_id layout) {

@@ -93,4 +93,16 @@ void hasher::operator()(std::span<const std::uint64_t> keys, std::span<digest> d
     });
 }
 
+result<void> check(const hasher& h) {
+    if (std::ranges::count(hash_families(), h.family()) == 0) {
+        return error{"unknown hash family " + std::to_string(static_cast<unsigned>(h.family())) +
+                     (h.family() == hash_family::md5 ? " (no MD5 here)" : "")};
+    }
+    if (h.seed().high != 0 && h.family() != hash_family::siphash) {
+        return error{"only siphash takes a seed beyond 64 bits"};
+    }
+    if (h.seed().low != 0 && h.family() == hash_family::md5) return error{"md5 takes no seed"};
+    return {};
+}
+
 }  // namespace posy

@@ -6,20 +6,13 @@
 //
 // It promises pairs only. Keys with strong structure (1, 2, 3, …) can measure above or below the rates that
 // are predicted for fully random hashing; xxh3 does not show that.
+#include "draw.hpp"
 #include "families.hpp"
 
 namespace posy::hash {
 namespace {
 
 __extension__ typedef unsigned __int128 u128;  // NOLINT(modernize-use-using): -Wpedantic wants the mark
-
-// The i-th draw of a seed: SplitMix64 (Steele, Lea and Flood 2014) at index i, so multipliers need no table.
-std::uint64_t draw(std::uint64_t seed, std::uint64_t index) {
-    std::uint64_t z = seed + (index + 1) * 0x9e3779b97f4a7c15;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-    return z ^ (z >> 31);
-}
 
 struct sums {
     std::uint64_t seed;

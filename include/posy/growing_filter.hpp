@@ -1,0 +1,100 @@
+// A Bloom filter for a set whose size nobody knows: it keeps a promised rate however many keys come, and ends
+// up about as small as if their number had been known.
+//
+// Folding is exact (posy/algebra.hpp): an array too large by a factor d, folded by d, is bit for bit the
+// filter that should have been built. So keys go into an array that is far too large, and in the end it is
+// folded by the largest divisor that keeps the rate. Two things make this work. Its size has many divisors (a
+// multiple of 55440), so that one is close to the best. And it counts as full when it could only just be
+// folded by 6, since small divisors are far apart: from 6 on, the next is at most a sixth away. Then a
+// further array is begun, 4 times as large (a series of arrays: Almeida, Baquero, Preguiça and Hutchison
+// 2007); what an older one has is not inserted again. In the end all are folded so that together, 1 − Π(1 −
+// f_i), they keep the promise and are as small as can be. There is no need to share the rate out beforehand,
+// as the paper does: arrays are so sparse until they are folded that together they are far below it.
+//
+// Cost while it grows: the first array at once (61 MiB unless asked otherwise, for 8.5 million keys at 1 %),
+// then 5, 21, … times that. Not taken: to keep the keys' digests until their number is known (16 bytes each,
+// for a filter of 1.2); to spread the old array over the larger one, each bit becoming four (one plain filter
+// for any number of keys, but 15 to 30 % larger with every growth).
+//
+// Thread safety: none; const calls may run together.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "posy/bloom_filter.hpp"
+#include "posy/estimate.hpp"
+
+namespace posy {
+
+class growing_filter {
+  public:
+    struct options {
+        double rate = 0.01;  // promised
+        layout_id layout = layout_id::blocked;
+        std::optional<unsigned> hashes{};  // the best for the rate, unless given
+        hasher hash{};
+        std::uint64_t first_bytes = 64 << 20;  // at most, of the first array
+    };
+    static constexpr unsigned max_stages = 10;
+
+    static result<growing_filter> make(const options&);
+
+    double promised_rate() const { return rate_; }
+    // The hasher that makes this filter's digests.
+    hasher hash() const { return stages_.front().hash(); }
+    // The arrays, oldest first. Each is a filter of some of the keys.
+    std::span<const bloom_filter> stages() const { return stages_; }
+    std::uint64_t bits() const;
+    // How many insertions, repeated keys counted again.
+    std::uint64_t items() const { return items_; }
+
+    // An error when a further array is due and its memory cannot be had. The keys are in nevertheless, and
+    // the filter answers for them; it is the rate that will be missed. After shrink() an error, and nothing
+    // is inserted.
+    result<void> insert(digest d) { return insert(std::span(&d, 1)); }
+    result<void> insert(std::span<const digest> digests);
+
+    bool may_contain(digest d) const;
+    // One answer a digest; how many were yes. Precondition: the spans are of one length.
+    std::size_t may_contain(std::span<const digest> digests, std::span<bool> answers) const;
+
+    // The probability that a key that was never inserted is answered with yes, from these very bits.
+    double false_positive_rate() const;
+
+    // The keys as one plain filter of the least size that keeps the promise, if one array was enough for
+    // them; an error otherwise.
+    result<bloom_filter> fold_down() const;
+    // Folds all arrays as far as the promise allows. From then on no keys can be inserted.
+    result<void> shrink();
+    bool shrunk() const { return shrunk_; }
+
+    // into := into ∪ from, array by array, if their options are equal, neither is shrunk, and the promise can
+    // still be kept; otherwise an error, and nothing has changed.
+    friend result<void> unite(growing_filter& into, const growing_filter& from);
+
+    // The bytes of docs/growing.md; hash family and seed travel outside of them. parse() takes no more memory
+    // than max_bytes and answers with a valid filter or an error with an offset.
+    void append_to(std::vector<std::byte>& out) const;
+    static result<growing_filter> parse(hasher hash, byte_view payload, std::uint64_t max_bytes);
+
+  private:
+    growing_filter(double rate, std::vector<bloom_filter> stages) : rate_(rate), stages_(std::move(stages)) {}
+    void insert_new(std::span<const digest> digests);
+    result<void> look_for_room();
+    result<std::vector<bloom_filter>> folded() const;
+
+    double rate_;
+    std::vector<bloom_filter> stages_;
+    bool shrunk_ = false;
+    std::uint64_t items_ = 0;
+    std::uint64_t sure_room_ = 0;  // so many more insertions cannot fill the last array
+};
+
+// The number of different keys: the sum over the arrays, which hold different keys. (After unite() they may
+// share some; those count twice.)
+estimate estimate_items(const growing_filter&, double level = 0.95);
+
+}  // namespace posy

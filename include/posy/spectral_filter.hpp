@@ -1,0 +1,94 @@
+// The spectral Bloom filter (Cohen and Matias 2003): a multiset. Where a Bloom filter has bits it has
+// counters, and the least counter of a key is at least its number of occurrences.
+//
+// Three ways to count, in the paper's names; m counters, k hashes, any layout:
+//
+//   minimum selection   every counter of the key goes up. Wrong exactly where the Bloom filter of the same
+//   keys
+//                       has a false positive. Keys can be removed, filters merge.
+//   minimum increase    only the least counters go up (the conservative update of Estan and Varghese 2002):
+//                       errors a few times fewer and smaller at no cost. No removal: a key may have lifted a
+//                       counter by less than it would take away. Merged, it bounds from above.
+//   recurring minimum   a key whose least counter stands alone is suspect, since strangers lifted all others.
+//                       Such keys are moved: marked in a Bloom filter of m bits, and counted from then on in
+//                       a second filter of m/2 counters as well. The fewest errors, and keys can be removed.
+//
+// Estimates are never below the truth, but for one case: the recurring minimum's marks have false positives,
+// and such a key may be looked up in a second filter where it is not, or be removed from there. at_most() is
+// never below, whatever the method.
+//
+// Cost: 4 bytes a counter, half as much again and a bit each with the recurring minimum; k random accesses.
+// Thread safety: none; const calls may run together.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "posy/bloom_filter.hpp"
+#include "posy/cell_array.hpp"
+
+namespace posy {
+
+// The numbers are on the wire.
+enum class spectral_method : std::uint8_t {
+    minimum_selection = 1,
+    minimum_increase = 2,
+    recurring_minimum = 3
+};
+std::string_view name_of(spectral_method);
+
+class spectral_filter {
+  public:
+    // As many counters as the geometry has bits. An error when it is impossible or its memory cannot be had.
+    static result<spectral_filter> make(const posy::geometry&, spectral_method);
+
+    const posy::geometry& geometry() const { return geometry_; }
+    spectral_method method() const { return method_; }
+    // The hasher that makes this filter's digests.
+    hasher hash() const { return hasher(geometry_.hash, geometry_.seed); }
+    // Occurrences inserted and not removed, of all keys.
+    std::uint64_t items() const { return items_; }
+    const cell_array& cells() const { return cells_; }
+
+    void insert(digest d, std::uint32_t times = 1);
+    // Takes one occurrence away. False when the key is certainly absent; then nothing has changed. As with a
+    // counting filter, removing a key that only looks present cannot be noticed and damages others. An error
+    // with the minimum increase.
+    result<bool> remove(digest d);
+
+    // How often the key is there; cell_array::largest means "so often or more".
+    std::uint32_t estimate(digest d) const;
+    // Certainly no more often than this.
+    std::uint32_t at_most(digest d) const;
+    bool may_contain(digest d) const { return at_most(d) > 0; }
+
+    // The filter of both multisets: exactly that with the minimum selection; with the minimum increase, a sum
+    // of upper bounds, which is one (as in posy/count_min.hpp). With the recurring minimum an error: a key
+    // that only one of the two has moved would be counted half.
+    result<void> merge(const spectral_filter& from);
+
+    // The bytes of docs/sketches.md; hash family and seed travel outside of them. parse() takes no more
+    // memory than max_bytes and answers with a valid filter or an error with an offset.
+    void append_to(std::vector<std::byte>& out) const;
+    static result<spectral_filter> parse(hasher hash, byte_view payload, std::uint64_t max_bytes);
+
+  private:
+    // Where the recurring minimum moves its suspects.
+    struct second_filter {
+        bit_array marks;  // at the positions of the first
+        posy::geometry geometry;
+        cell_array cells;
+    };
+    spectral_filter(const posy::geometry& g, spectral_method method, cell_array cells,
+                    std::optional<second_filter> second)
+        : geometry_(g), method_(method), cells_(std::move(cells)), second_(std::move(second)) {}
+
+    posy::geometry geometry_;
+    spectral_method method_;
+    cell_array cells_;
+    std::optional<second_filter> second_;
+    std::uint64_t items_ = 0;
+};
+
+}  // namespace posy

@@ -1,0 +1,82 @@
+// Reads the fields of a payload one after the other. The first thing that is wrong is remembered, with its
+// offset, and whatever is read after it is zero or empty: so a parser reads on and asks once, before it takes
+// memory and again at the end.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+
+#include "posy/bytes.hpp"
+#include "posy/result.hpp"
+#include "varint.hpp"
+
+namespace posy::base {
+
+class reader {
+  public:
+    explicit reader(byte_view bytes) : rest_(bytes), size_(bytes.size()) {}
+
+    std::uint8_t byte() { return number<std::uint8_t>(); }
+    // A number of as many bytes as its type has, little-endian.
+    template <class Unsigned>
+    Unsigned number() {
+        const byte_view bytes = take(sizeof(Unsigned));
+        return bytes.empty() ? Unsigned{0} : load_little<Unsigned>(bytes.data());
+    }
+    std::uint64_t varint(std::uint64_t most = std::numeric_limits<std::uint64_t>::max()) {
+        start_ = offset();
+        if (wrong_) return 0;
+        const auto value = take_varint(rest_);
+        if (!value) fail("a number that is cut off, above 2^64 or not in its shortest form");
+        if (value && *value > most)
+            fail("the number " + std::to_string(*value) + ", above the limit of " + std::to_string(most));
+        return wrong_ ? 0 : *value;
+    }
+    byte_view take(std::uint64_t count) {
+        start_ = offset();
+        if (!wrong_ && count > rest_.size()) {
+            fail(std::to_string(count) + " bytes where " + std::to_string(rest_.size()) + " are left");
+        }
+        if (wrong_) return {};
+        const byte_view taken = rest_.first(count);
+        rest_ = rest_.subspan(count);
+        return taken;
+    }
+    byte_view rest() { return take(rest_.size()); }
+
+    std::uint64_t offset() const { return size_ - rest_.size(); }
+    std::size_t left() const { return rest_.size(); }
+
+    // The error is about the field read last.
+    void fail(const std::string& message) {
+        if (!wrong_) wrong_ = error{message + "; the bytes are damaged or from another program", start_};
+    }
+    // What a part of the bytes had wrong, of which the first was the first of the field read last.
+    void fail_inside(error why) {
+        why.offset = start_ + why.offset.value_or(0);
+        if (!wrong_) wrong_ = std::move(why);
+    }
+    const std::optional<error>& wrong() const { return wrong_; }
+    // The first thing wrong, bytes left over being one.
+    const std::optional<error>& finish() {
+        start_ = offset();
+        if (!rest_.empty()) fail(std::to_string(rest_.size()) + " bytes too many");
+        return wrong_;
+    }
+
+  private:
+    byte_view rest_;
+    std::size_t size_;
+    std::uint64_t start_ = 0;
+    std::optional<error> wrong_;
+};
+
+// The error of what would take `bytes` of memory where the reader was allowed less.
+inline std::string above_limit(std::uint64_t bytes, std::uint64_t max_bytes) {
+    return std::to_string(bytes) + " bytes of memory, above the limit of " + std::to_string(max_bytes) +
+           "; raise it if you trust the sender";
+}
+
+}  // namespace posy::base

@@ -1,0 +1,18 @@
+// An array of bits inside a larger payload: the codec's number (a byte), the length of the coding (a varint),
+// the coding. Whichever is smaller of what choose() says and the raw words, little-endian.
+#pragma once
+
+#include <vector>
+
+#include "base/reader.hpp"
+#include "posy/bit_array.hpp"
+
+namespace posy::codec {
+
+void append_bits(const bit_array& bits, std::vector<std::byte>& out);
+
+// Reads an array of so many bits, if its memory is at most `max_bytes`. Where something is wrong, `in` knows,
+// too.
+result<bit_array> take_bits(base::reader& in, std::uint64_t bits, std::uint64_t max_bytes);
+
+}  // namespace posy::codec

@@ -1,0 +1,45 @@
+#include "cell_code.hpp"
+
+namespace posy::sketch {
+
+void append_cells(const cell_array& cells, std::vector<std::byte>& out) {
+    std::uint64_t zeros = 0;
+    const auto end_run = [&] {
+        if (zeros == 0) return;
+        out.push_back({});
+        base::put_varint(out, zeros - 1);
+        zeros = 0;
+    };
+    for (std::uint64_t i = 0; i < cells.size(); ++i) {
+        if (cells[i] == 0) {
+            ++zeros;
+            continue;
+        }
+        end_run();
+        base::put_varint(out, cells[i]);
+    }
+    end_run();
+}
+
+result<cell_array> take_cells(base::reader& in, std::uint64_t size, std::uint64_t max_bytes) {
+    if (size > max_bytes / 4) in.fail("a table of " + base::above_limit(4 * size, max_bytes));
+    if (in.wrong()) return *in.wrong();
+    auto cells = cell_array::make(size);
+    if (!cells) return cells;
+    bool after_run = false;
+    for (std::uint64_t i = 0; i < size && !in.wrong();) {
+        const std::uint64_t value = in.varint(cell_array::largest);
+        if (value != 0) {
+            cells->set(i++, static_cast<std::uint32_t>(value));
+            after_run = false;
+            continue;
+        }
+        if (after_run) in.fail("a run of zeros in two pieces");
+        i += 1 + in.varint(size - i - 1);
+        after_run = true;
+    }
+    if (in.wrong()) return *in.wrong();
+    return cells;
+}
+
+}  // namespace posy::sketch

@@ -1,0 +1,20 @@
+// Counters as bytes, row after row: a counter above 0 is a varint, and a run of zeros is a 0 followed by the
+// number of further zeros, a varint. Most counters of a sketch are small: one byte each, a few for the heavy
+// ones, and next to nothing for a table that is still empty. A run is never split, so there is one way to
+// write a table.
+#pragma once
+
+#include <vector>
+
+#include "base/reader.hpp"
+#include "posy/cell_array.hpp"
+
+namespace posy::sketch {
+
+void append_cells(const cell_array& cells, std::vector<std::byte>& out);
+
+// Reads a table of so many cells, after checking that their memory is within what is left of `max_bytes`. An
+// empty one when something is wrong; `in` knows what.
+result<cell_array> take_cells(base::reader& in, std::uint64_t size, std::uint64_t max_bytes);
+
+}  // namespace posy::sketch

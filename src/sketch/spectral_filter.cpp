@@ -1,0 +1,187 @@
+#include "posy/spectral_filter.hpp"
+
+#include <algorithm>
+
+#include "base/reader.hpp"
+#include "cell_code.hpp"
+#include "codec/nested.hpp"
+#include "filter/key_positions.hpp"
+#include "hash/draw.hpp"
+
+namespace posy {
+namespace {
+
+// The second filter looks at the digest anew. Scaled from the same bits, its positions would be half of the
+// first one's, and keys that meet in one filter would meet again in the other.
+digest second_digest(digest d) { return {hash::draw(d.low, 0), hash::draw(d.high, 0)}; }
+
+geometry second_geometry(geometry g) {
+    g.bits = round_up_bits((g.bits + 1) / 2, g.hashes, g.layout);
+    return g;
+}
+
+// A key's counters: each of them once, so that a minimum that recurs is in two counters.
+key_positions cells_of(const geometry& g, digest d) {
+    key_positions at(g, d);
+    at.drop_repeats();
+    return at;
+}
+
+bool stands_alone(const cell_array& cells, const key_positions& at, std::uint32_t least) {
+    return std::ranges::count_if(at, [&](std::uint64_t i) { return cells[i] == least; }) == 1;
+}
+
+bool all_set(const bit_array& bits, const key_positions& at) {
+    return std::ranges::all_of(at, [&](std::uint64_t i) { return bits.test(i); });
+}
+
+void decrement(cell_array& cells, const key_positions& at) {
+    for (const std::uint64_t i : at)
+        if (cells[i] != cell_array::largest) cells.set(i, cells[i] - 1);
+}
+
+std::uint64_t memory_of(const geometry& g, spectral_method method) {
+    const std::uint64_t first = 4 * g.bits;
+    if (method != spectral_method::recurring_minimum) return first;
+    return first + 4 * second_geometry(g).bits + bit_array::word_count(g.bits) * 8;
+}
+
+result<void> check(const geometry& g, spectral_method method) {
+    if (name_of(method) == "unknown")
+        return error{"unknown spectral method " + std::to_string(static_cast<unsigned>(method))};
+    if (auto valid = posy::check(g); !valid) return valid;
+    if (g.bits > cell_array::max_size)
+        return error{"a filter of " + std::to_string(g.bits) + " counters; 1 to 2^32 are possible"};
+    return {};
+}
+
+}  // namespace
+
+std::string_view name_of(spectral_method method) {
+    switch (method) {
+        case spectral_method::minimum_selection:
+            return "minimum selection";
+        case spectral_method::minimum_increase:
+            return "minimum increase";
+        case spectral_method::recurring_minimum:
+            return "recurring minimum";
+    }
+    return "unknown";
+}
+
+result<spectral_filter> spectral_filter::make(const posy::geometry& g, spectral_method method) {
+    if (auto valid = check(g, method); !valid) return valid.error();
+    auto cells = cell_array::make(g.bits);
+    if (!cells) return cells.error();
+    std::optional<second_filter> second;
+    if (method == spectral_method::recurring_minimum) {
+        auto marks = bit_array::make(g.bits);
+        if (!marks) return marks.error();
+        const auto geometry = second_geometry(g);
+        auto more = cell_array::make(geometry.bits);
+        if (!more) return more.error();
+        second = second_filter{std::move(*marks), geometry, std::move(*more)};
+    }
+    return spectral_filter(g, method, std::move(*cells), std::move(second));
+}
+
+void spectral_filter::insert(digest d, std::uint32_t times) {
+    if (times == 0) return;
+    items_ = items_ + times < items_ ? ~std::uint64_t{0} : items_ + times;
+    const key_positions at = cells_of(geometry_, d);
+    const update_rule rule =
+        method_ == spectral_method::minimum_increase ? update_rule::conservative : update_rule::plain;
+    const std::uint32_t least = cells_.count(rule, at.size, at, times);
+    if (!second_) return;
+    const bool moved = all_set(second_->marks, at);
+    if (!moved && !stands_alone(cells_, at, least)) return;
+    // What was counted before comes along when a key is moved.
+    for (const std::uint64_t i : at) second_->marks.set(i);
+    const key_positions there = cells_of(second_->geometry, second_digest(d));
+    second_->cells.add(there.size, there, moved ? times : least);
+}
+
+result<bool> spectral_filter::remove(digest d) {
+    if (method_ == spectral_method::minimum_increase)
+        return error{"a filter that counts by minimum increase cannot remove keys; use recurring minimum"};
+    const key_positions at = cells_of(geometry_, d);
+    if (cells_.least(at.size, at) == 0) return false;
+    decrement(cells_, at);
+    if (items_ > 0) --items_;
+    if (second_ && all_set(second_->marks, at)) {
+        const key_positions there = cells_of(second_->geometry, second_digest(d));
+        if (second_->cells.least(there.size, there) > 0) decrement(second_->cells, there);
+    }
+    return true;
+}
+
+std::uint32_t spectral_filter::at_most(digest d) const {
+    const key_positions at = cells_of(geometry_, d);
+    return cells_.least(at.size, at);
+}
+
+std::uint32_t spectral_filter::estimate(digest d) const {
+    const key_positions at = cells_of(geometry_, d);
+    const std::uint32_t first = cells_.least(at.size, at);
+    if (!second_ || !all_set(second_->marks, at)) return first;
+    const key_positions there = cells_of(second_->geometry, second_digest(d));
+    const std::uint32_t second = second_->cells.least(there.size, there);
+    return second > 0 ? std::min(first, second) : first;
+}
+
+result<void> spectral_filter::merge(const spectral_filter& from) {
+    if (geometry_ != from.geometry_) return mismatch(geometry_, from.geometry_);
+    if (method_ != from.method_)
+        return error{"the filters count by " + std::string(name_of(method_)) + " and by " +
+                     std::string(name_of(from.method_)) + "; only filters of one method merge"};
+    if (second_)
+        return error{
+            "filters that count by recurring minimum do not merge: a key that only one of them has "
+            "moved would be counted half; use minimum selection or minimum increase"};
+    cells_.merge(from.cells_);
+    items_ = items_ + from.items_ < items_ ? ~std::uint64_t{0} : items_ + from.items_;
+    return {};
+}
+
+void spectral_filter::append_to(std::vector<std::byte>& out) const {
+    out.push_back(static_cast<std::byte>(method_));
+    out.push_back(static_cast<std::byte>(geometry_.layout));
+    out.push_back(static_cast<std::byte>(geometry_.hashes));
+    base::put_varint(out, geometry_.bits);
+    base::put_varint(out, items_);
+    sketch::append_cells(cells_, out);
+    if (!second_) return;
+    codec::append_bits(second_->marks, out);
+    sketch::append_cells(second_->cells, out);
+}
+
+result<spectral_filter> spectral_filter::parse(hasher hash, byte_view payload, std::uint64_t max_bytes) {
+    base::reader in(payload);
+    const auto method = static_cast<spectral_method>(in.byte());
+    posy::geometry g{.hash = hash.family(), .seed = hash.seed()};
+    g.layout = static_cast<layout_id>(in.byte());
+    g.hashes = in.byte();
+    g.bits = in.varint();
+    if (in.wrong()) return *in.wrong();
+    if (auto valid = check(g, method); !valid) return error{valid.error().message, 0};
+    if (const std::uint64_t memory = memory_of(g, method); memory > max_bytes)
+        return error{"a filter of " + base::above_limit(memory, max_bytes), 0};
+    const std::uint64_t items = in.varint();
+    auto cells = sketch::take_cells(in, g.bits, max_bytes);
+    if (!cells) return cells.error();
+    std::optional<second_filter> second;
+    if (method == spectral_method::recurring_minimum) {
+        auto marks = codec::take_bits(in, g.bits, max_bytes);
+        if (!marks) return marks.error();
+        const auto geometry = second_geometry(g);
+        auto more = sketch::take_cells(in, geometry.bits, max_bytes);
+        if (!more) return more.error();
+        second = second_filter{std::move(*marks), geometry, std::move(*more)};
+    }
+    if (const auto& wrong = in.finish()) return *wrong;
+    spectral_filter parsed(g, method, std::move(*cells), std::move(second));
+    parsed.items_ = items;
+    return parsed;
+}
+
+}  // namespace posy

@@ -1,0 +1,276 @@
+#include "posy/growing_filter.hpp"
+
+#include <cmath>
+#include <memory>
+#include <unordered_set>
+
+#include "base/varint.hpp"
+#include "payload.hpp"
+#include "posy/algebra.hpp"
+#include "posy/plan.hpp"
+#include "support.hpp"
+
+namespace posy {
+namespace {
+
+class every_layout_grows : public testing::TestWithParam<layout_id> {
+  protected:
+    growing_filter make(double rate, std::uint64_t first_bytes) const {
+        return *growing_filter::make({.rate = rate, .layout = GetParam(), .first_bytes = first_bytes});
+    }
+};
+INSTANTIATE_TEST_SUITE_P(growing_filter, every_layout_grows,
+                         testing::ValuesIn(layout_ids().begin(), layout_ids().end()),
+                         [](const auto& row) { return std::string(name_of(row.param)); });
+
+std::vector<digest> digests_of(const hasher& hash, std::uint64_t from, std::uint64_t to) {
+    std::vector<digest> digests;
+    for (std::uint64_t key = from; key < to; ++key) digests.push_back(hash(key));
+    return digests;
+}
+
+// No false negatives, beside a std::unordered_set: through four arrays, repeated keys, parsing and shrinking.
+TEST_P(every_layout_grows, never_denies_what_it_was_given) {
+    auto filter = make(0.02, 1);
+    const hasher hash = filter.hash();
+    std::unordered_set<std::uint64_t> model;
+    std::mt19937_64 random(1);
+    std::uint64_t items = 0;
+    const auto expect_all = [&](const growing_filter& f) {
+        for (const std::uint64_t key : model) ASSERT_TRUE(f.may_contain(hash(key)));
+        EXPECT_LE(f.false_positive_rate(), 0.02);
+        EXPECT_EQ(f.items(), items);
+    };
+    while (filter.stages().size() < 4) {
+        std::vector<digest> batch;
+        for (std::uint64_t i = random() % 300; i > 0; --i) {
+            const std::uint64_t key = random() % 100'000;
+            batch.push_back(hash(key));
+            model.insert(key);
+        }
+        ASSERT_TRUE(filter.insert(batch));
+        items += batch.size();
+        if (random() % 40 == 0) {
+            const std::uint64_t key = random();
+            ASSERT_TRUE(filter.insert(hash(key)));
+            model.insert(key);
+            ++items;
+            expect_all(filter);
+        }
+    }
+    expect_all(filter);
+    const auto back = growing_filter::parse(hash, payload_of(filter), plenty);
+    ASSERT_TRUE(back) << back.error().text();
+    expect_all(*back);
+    ASSERT_TRUE(filter.shrink());
+    EXPECT_TRUE(filter.shrunk());
+    expect_all(filter);
+    EXPECT_FALSE(filter.insert(hash("late")));
+    EXPECT_EQ(filter.items(), items);
+
+    std::vector<digest> digests = digests_of(hash, 0, 5000);
+    const std::unique_ptr<bool[]> answers(new bool[digests.size()]);
+    std::size_t yes = 0;
+    EXPECT_EQ(filter.may_contain(digests, {answers.get(), digests.size()}),
+              static_cast<std::size_t>(
+                  std::ranges::count_if(digests, [&](digest d) { return filter.may_contain(d); })));
+    for (std::size_t i = 0; i < digests.size(); ++i) yes += answers[i] != filter.may_contain(digests[i]);
+    EXPECT_EQ(yes, 0u);
+}
+
+// The promise and the size, for numbers of keys in one, two and three arrays: at most 25 % (with three, 30 %)
+// above the filter planned for that number. The rate of the bits is at most the promised one, always; and
+// what is measured is the rate of the bits, within 4.5 binomial deviations (a false alarm in 10^5).
+TEST_P(every_layout_grows, keeps_the_rate_in_little_more_than_the_planned_size) {
+    const std::uint64_t first_bytes = GetParam() == layout_id::blocked ? 3'600'000 : 500'000;
+    for (const double rate : {0.01, 0.001}) {
+        // What the first array holds, roughly.
+        const double full =
+            static_cast<double>(make(rate, first_bytes).bits()) / (6 * -1.5 * std::log2(rate));
+        for (const double share : {0.003, 0.07, 0.3, 0.77, 0.95, 1.2, 2.1, 4.3, 6.0}) {
+            if (rate < 0.01 && share > 2) break;  // to save time
+            const auto items = static_cast<std::uint64_t>(share * full);
+            auto filter = make(rate, first_bytes);
+            ASSERT_TRUE(filter.insert(digests_of(filter.hash(), 0, items)));
+            const std::size_t arrays = filter.stages().size();
+            EXPECT_EQ(arrays, share < 1 ? 1u : share < 5 ? 2u : 3u);
+            ASSERT_TRUE(filter.shrink());
+            EXPECT_LE(filter.false_positive_rate(), rate);
+            const auto planned = *choose({.items = items, .rate = rate, .layout = GetParam()});
+            EXPECT_LE(static_cast<double>(filter.bits()),
+                      (arrays < 3 ? 1.25 : 1.3) * static_cast<double>(planned.bits))
+                << items << " keys in " << arrays << " arrays";
+            constexpr std::size_t queries = 20'000;
+            const auto strangers = digests_of(filter.hash(), items, items + queries);
+            const std::unique_ptr<bool[]> answers(new bool[queries]);
+            const auto yes = static_cast<double>(filter.may_contain(strangers, {answers.get(), queries}));
+            const double expected = filter.false_positive_rate() * queries;
+            EXPECT_NEAR(yes, expected, 4.5 * std::sqrt(expected) + 3);
+        }
+    }
+}
+
+// As long as one array is enough, what comes out is the very filter that would have been built at that size.
+TEST_P(every_layout_grows, one_array_folds_to_the_plain_filter) {
+    for (const int items : {0, 1, 10, 500, 5000}) {
+        auto filter = make(0.01, 200'000);
+        ASSERT_TRUE(filter.insert(digests_of(filter.hash(), 0, static_cast<std::uint64_t>(items))));
+        const auto folded = filter.fold_down();
+        ASSERT_TRUE(folded) << folded.error().text();
+        EXPECT_EQ(*folded, filter_of(folded->geometry(), 0, items));
+        EXPECT_EQ(folded->items(), static_cast<std::uint64_t>(items));
+        EXPECT_LE(folded->false_positive_rate(), 0.01);
+        EXPECT_FALSE(filter.shrunk());
+    }
+    auto filter = make(0.01, 1);
+    ASSERT_TRUE(filter.insert(digests_of(filter.hash(), 0, 3000)));
+    ASSERT_GT(filter.stages().size(), 1u);
+    EXPECT_EQ(filter.fold_down().error().message,
+              std::to_string(filter.stages().size()) +
+                  " arrays hold the keys; shrink() makes them small, or start with a larger first one");
+}
+
+// A million insertions of a thousand keys are a thousand keys.
+TEST_P(every_layout_grows, repeated_keys_take_no_room) {
+    auto filter = make(0.01, 20'000);
+    const auto digests = digests_of(filter.hash(), 0, 1000);
+    for (int round = 0; round < 100; ++round) ASSERT_TRUE(filter.insert(digests));
+    EXPECT_EQ(filter.items(), 100'000u);
+    EXPECT_EQ(filter.stages().size(), 1u);
+    // The estimate within 5 deviations, a quarter of its interval each.
+    const auto expect_estimate = [](const growing_filter& f, double items) {
+        const estimate e = estimate_items(f);
+        EXPECT_NEAR(e.value, items, 5 * (e.high - e.low) / 4);
+    };
+    expect_estimate(filter, 1000);
+    // In a later array, either: what an older one has is left out.
+    auto grown = make(0.01, 1);
+    const auto more = digests_of(grown.hash(), 0, 5000);
+    for (int round = 0; round < 5; ++round) ASSERT_TRUE(grown.insert(more));
+    ASSERT_GT(grown.stages().size(), 1u);
+    expect_estimate(grown, 5000);
+}
+
+TEST_P(every_layout_grows, union_is_the_filter_of_both) {
+    auto a = make(0.01, 2000), b = make(0.01, 2000);
+    ASSERT_TRUE(a.insert(digests_of(a.hash(), 0, 100)));
+    ASSERT_TRUE(b.insert(digests_of(a.hash(), 50, 2500)));
+    ASSERT_GT(b.stages().size(), a.stages().size());
+    ASSERT_TRUE(unite(a, b));
+    EXPECT_EQ(a.items(), 2550u);
+    EXPECT_EQ(a.stages().size(), b.stages().size());
+    ASSERT_TRUE(a.insert(digests_of(a.hash(), 2500, 3000)));
+    for (const digest d : digests_of(a.hash(), 0, 3000)) ASSERT_TRUE(a.may_contain(d));
+    EXPECT_LE(a.false_positive_rate(), 0.01);
+
+    auto other = make(0.02, 2000);
+    EXPECT_FALSE(unite(a, other));
+    EXPECT_FALSE(unite(a, make(0.01, 100'000)));
+    ASSERT_TRUE(b.shrink());
+    EXPECT_FALSE(unite(a, b));
+    EXPECT_FALSE(unite(b, a));
+}
+
+// United again and again, arrays get fuller than any filter would fill them: at some point the promise is at
+// stake.
+TEST_P(every_layout_grows, union_stops_at_the_promised_rate) {
+    auto all = make(0.01, 4000);
+    const auto capacity = [&] {
+        auto probe = make(0.01, 4000);
+        std::uint64_t n = 0;
+        for (; probe.stages().size() == 1; n += 10)
+            EXPECT_TRUE(probe.insert(digests_of(probe.hash(), n, n + 10)));
+        return n - 20;
+    }();
+    std::uint64_t united = 0;
+    for (;; ++united) {
+        auto part = make(0.01, 4000);
+        ASSERT_TRUE(part.insert(digests_of(part.hash(), united * capacity, (united + 1) * capacity)));
+        const auto before = payload_of(all);
+        if (auto done = unite(all, part); !done) {
+            EXPECT_NE(done.error().message.find("above the promised"), std::string::npos);
+            EXPECT_EQ(payload_of(all), before);
+            break;
+        }
+    }
+    EXPECT_GE(united, 4u);  // an array has room for six times its keys, before it is folded
+    EXPECT_LE(united, 8u);
+    EXPECT_LE(all.false_positive_rate(), 0.01);
+}
+
+TEST(growing_filter, refusals) {
+    for (const double rate : {0.0, 1.0, -1.0, std::nan("")})
+        EXPECT_FALSE(growing_filter::make({.rate = rate}));
+    EXPECT_FALSE(growing_filter::make({.hashes = 99}));
+    EXPECT_FALSE(growing_filter::make({.hash = hasher(hash_family::xxh3, {0, 1})}));
+    EXPECT_FALSE(growing_filter::make({.hash = hasher(hash_family{77})}));
+    EXPECT_EQ(growing_filter::make({.hashes = 3, .first_bytes = 1})->stages().front().geometry().hashes, 3u);
+}
+
+// Arrays that are all ones, as many as there can be: the next key needs one more. It is in nevertheless.
+TEST(growing_filter, where_growth_ends) {
+    const auto seed = *growing_filter::make({.rate = 0.1, .layout = layout_id::spread, .first_bytes = 1});
+    auto bytes = payload_of(seed);
+    bytes.resize(8 + 3);
+    bytes.push_back(std::byte{growing_filter::max_stages});
+    bytes.push_back({});  // items
+    std::uint64_t bits = seed.bits();
+    for (unsigned i = 0; i < growing_filter::max_stages; ++i, bits *= 4) {
+        base::put_varint(bytes, bits);
+        bytes.push_back({});  // items
+        std::vector<std::byte> ones;
+        base::put_varint(ones, bits);
+        bytes.push_back(std::byte{2});  // range: the number of ones is all there is to say
+        base::put_varint(bytes, ones.size());
+        bytes.insert(bytes.end(), ones.begin(), ones.end());
+    }
+    auto filter = growing_filter::parse(hasher(), bytes, plenty);
+    ASSERT_TRUE(filter) << filter.error().text();
+    const auto inserted = filter->insert(hasher()("x"));
+    ASSERT_FALSE(inserted);
+    EXPECT_EQ(
+        inserted.error().message,
+        "the filter cannot grow (too many arrays); it holds all keys, but its rate of false positives will "
+        "rise above the promised");
+    EXPECT_EQ(filter->items(), 1u);
+    EXPECT_TRUE(filter->may_contain(hasher()("x")));
+    EXPECT_FALSE(filter->shrink());
+}
+
+// Rate, layout, hashes, shrunk, arrays, items; of each array its bits, its items and the nested array.
+TEST(growing_filter, bytes) {
+    auto filter = *growing_filter::make({.rate = 0.25, .layout = layout_id::spread, .first_bytes = 1});
+    ASSERT_TRUE(filter.insert(digests_of(filter.hash(), 0, 5)));
+    EXPECT_EQ(hex(payload_of(filter)),
+              "000000000000d03f"
+              "01020001"
+              "05"
+              "e00305"
+              "020a0a105279b7055ef35393");
+    expect_robust(filter, false);
+    ASSERT_TRUE(filter.shrink());
+    EXPECT_EQ(hex(payload_of(filter)),
+              "000000000000d03f"
+              "01020101"
+              "05"
+              "1005"
+              "0203071458");
+    expect_robust(filter, false);
+    auto grown = *growing_filter::make({.rate = 0.25, .layout = layout_id::blocked, .first_bytes = 1});
+    ASSERT_TRUE(grown.insert(digests_of(grown.hash(), 0, 6000)));
+    ASSERT_EQ(grown.stages().size(), 2u);
+    expect_robust(grown, false);
+}
+
+TEST(growing_filter, parsing_keeps_its_limits) {
+    auto filter = *growing_filter::make({.first_bytes = 1 << 20});
+    const auto bytes = payload_of(filter);
+    EXPECT_LT(bytes.size(), 30u);
+    const std::uint64_t memory = filter.bits() / 8;
+    EXPECT_TRUE(growing_filter::parse(hasher(), bytes, memory));
+    EXPECT_FALSE(growing_filter::parse(hasher(), bytes, memory - 1));
+    EXPECT_FALSE(growing_filter::parse(hasher(hash_family{77}), bytes, memory));
+}
+
+}  // namespace
+}  // namespace posy

@@ -1,0 +1,216 @@
+#include "posy/window_filter.hpp"
+
+#include <cmath>
+#include <map>
+#include <memory>
+
+#include "payload.hpp"
+#include "support.hpp"
+
+namespace posy {
+namespace {
+
+class every_layout_ages : public testing::TestWithParam<layout_id> {
+  protected:
+    // So large that false positives are one in millions.
+    window_filter roomy(std::uint64_t window, unsigned generations) const {
+        return *window_filter::make({round_up_bits(60'000, 8, GetParam()), 8, GetParam()}, window,
+                                    generations);
+    }
+};
+INSTANTIATE_TEST_SUITE_P(window_filter, every_layout_ages,
+                         testing::ValuesIn(layout_ids().begin(), layout_ids().end()),
+                         [](const auto& row) { return std::string(name_of(row.param)); });
+
+// A map from key to its latest time is the model. Younger than the window: there, always. Older than the
+// window and a slot: gone, but for false positives, of which these arrays have next to none. In between:
+// either.
+TEST_P(every_layout_ages, remembers_the_window_and_forgets_within_a_slot) {
+    for (const unsigned generations : {1u, 2u, 5u, 16u}) {
+        for (const std::uint64_t window : {16u, 100u, 999u}) {
+            auto filter = roomy(window, generations);
+            const hasher hash = filter.hash();
+            EXPECT_GE(filter.remembered_at_least(), window);
+            EXPECT_LT(filter.remembered_at_least(), window + generations);
+            EXPECT_EQ(filter.forgotten_after(), filter.remembered_at_least() + filter.slot());
+            std::map<std::uint64_t, std::uint64_t> seen;
+            std::mt19937_64 random(window);
+            std::uint64_t now = 1000;
+            int kept = 0, gone = 0;
+            for (int step = 0; step < 1500; ++step) {
+                now += random() % (window / 8 + 1);
+                if (random() % 100 == 0) now += 3 * window;  // a pause
+                const std::uint64_t key = random() % 12;
+                if (random() % 2 == 0) {
+                    EXPECT_TRUE(filter.insert(hash(key), now));
+                    seen[key] = now;
+                }
+                const std::uint64_t asked = random() % 12, later = now + random() % (2 * window);
+                const bool there = filter.may_contain(hash(asked), later);
+                if (seen.contains(asked) && later - seen[asked] <= window) {
+                    ASSERT_TRUE(there);
+                    ++kept;
+                } else if (!seen.contains(asked) || later - seen[asked] >= filter.forgotten_after()) {
+                    gone += !there;
+                    ASSERT_FALSE(there);
+                }
+            }
+            EXPECT_GT(kept, 100);
+            EXPECT_GT(gone, 100);
+        }
+    }
+}
+
+// Exactly where the edges are: a key of slot s is there until slot s + g ends.
+TEST_P(every_layout_ages, the_edges) {
+    auto filter = roomy(100, 4);
+    const digest d = filter.hash()("x");
+    EXPECT_EQ(filter.slot(), 25u);
+    EXPECT_TRUE(filter.insert(d, 1049));  // the last moment of its slot: no longer than the window
+    EXPECT_TRUE(filter.may_contain(d, 1049 + 100));
+    EXPECT_FALSE(filter.may_contain(d, 1049 + 101));
+    EXPECT_TRUE(filter.insert(d, 1050));  // the first: a slot longer
+    EXPECT_TRUE(filter.may_contain(d, 1050 + 124));
+    EXPECT_FALSE(filter.may_contain(d, 1050 + 125));
+    // Time does not run backwards.
+    EXPECT_TRUE(filter.may_contain(d, 0));
+    EXPECT_EQ(filter.items(1050), 2u);
+    EXPECT_EQ(filter.items(1150), 1u);
+    EXPECT_EQ(filter.items(1175), 0u);
+}
+
+// A late key goes where it belongs: its age counts from its own time. Beyond the memory it is refused.
+TEST_P(every_layout_ages, late_keys) {
+    auto filter = roomy(100, 4);
+    const hasher hash = filter.hash();
+    EXPECT_TRUE(filter.insert(hash("now"), 1000));
+    EXPECT_TRUE(filter.insert(hash("late"), 930));
+    EXPECT_TRUE(filter.may_contain(hash("late"), 1000));
+    EXPECT_TRUE(filter.may_contain(hash("late"), 1030));
+    EXPECT_FALSE(filter.may_contain(hash("late"), 1050));
+    EXPECT_TRUE(filter.may_contain(hash("now"), 1050));
+    EXPECT_TRUE(filter.insert(hash("just"), 900));
+    EXPECT_FALSE(filter.insert(hash("too late"), 899));
+    EXPECT_FALSE(filter.may_contain(hash("too late"), 1000));
+    EXPECT_TRUE(filter.insert(hash("first"), 5000));
+    EXPECT_FALSE(filter.may_contain(hash("now"), 5000));
+}
+
+// As many keys as were planned for: the rate is at most the promised one, and it is what is measured,
+// within 4.5 binomial deviations (a false alarm in 10^5). Batches answer as single questions do.
+TEST_P(every_layout_ages, rate) {
+    for (const unsigned generations : {1u, 4u, 10u}) {
+        constexpr std::uint64_t items = 20'000;
+        auto filter = *window_filter::with_rate(items, 0.01, 1'000'000, generations, GetParam());
+        const hasher hash = filter.hash();
+        std::uint64_t time = 0;
+        for (std::uint64_t key = 0; key < 3 * items; ++key) {
+            time = key * (1'000'000 / items);
+            ASSERT_TRUE(filter.insert(hash(key), time));
+        }
+        const double rate = filter.false_positive_rate(time);
+        EXPECT_LE(rate, 0.0105);  // 5 deviations of the fill of some thousand keys
+        EXPECT_GT(rate, 0.005);
+        constexpr std::size_t queries = 50'000;
+        std::vector<digest> digests;
+        for (std::uint64_t key = 0; key < queries; ++key) digests.push_back(hash(1'000'000 + key));
+        const std::unique_ptr<bool[]> answers(new bool[queries]);
+        const auto yes = filter.may_contain(digests, time, {answers.get(), queries});
+        EXPECT_NEAR(static_cast<double>(yes), rate * queries, 4.5 * std::sqrt(rate * queries));
+        for (std::size_t i = 0; i < 1000; ++i) ASSERT_EQ(answers[i], filter.may_contain(digests[i], time));
+        EXPECT_EQ(filter.false_positive_rate(time + 3'000'000), 0);
+    }
+}
+
+// Two filters that saw parts of what happened, and the one that saw it all.
+TEST_P(every_layout_ages, union_saw_it_all) {
+    for (const std::uint64_t pause : {0u, 60u, 400u}) {
+        auto a = roomy(100, 4), b = roomy(100, 4), both = roomy(100, 4);
+        const hasher hash = a.hash();
+        std::mt19937_64 random(pause);
+        for (std::uint64_t time = 1000; time < 1200; ++time) {
+            (random() % 2 ? a : b).insert(hash(time), time);
+            both.insert(hash(time), time);
+        }
+        b.insert(hash("later"), 1200 + pause);
+        both.insert(hash("later"), 1200 + pause);
+        auto reverse = *window_filter::parse(hash, payload_of(b), plenty);
+        ASSERT_TRUE(unite(reverse, a));
+        ASSERT_TRUE(unite(a, b));
+        EXPECT_EQ(hex(payload_of(a)), hex(payload_of(both)));
+        EXPECT_EQ(hex(payload_of(reverse)), hex(payload_of(both)));
+    }
+    auto a = roomy(100, 4);
+    EXPECT_EQ(unite(a, roomy(100, 5)).error().message,
+              "the windows differ: 4 generations of 25, and 5 generations of 20; only equals unite");
+    EXPECT_FALSE(unite(a, roomy(104, 4)));
+    EXPECT_FALSE(unite(a, *window_filter::make({512, 3}, 100, 4)));
+}
+
+TEST_P(every_layout_ages, travels) {
+    auto filter = roomy(1000, 3);
+    const hasher hash = filter.hash();
+    for (std::uint64_t key = 0; key < 300; ++key) filter.insert(hash(key), 10 * key);
+    const auto back = window_filter::parse(hash, payload_of(filter), plenty);
+    ASSERT_TRUE(back) << back.error().text();
+    for (std::uint64_t key = 0; key < 600; ++key) {
+        for (const std::uint64_t time : {2990u, 3500u, 4100u})
+            ASSERT_EQ(back->may_contain(hash(key), time), filter.may_contain(hash(key), time));
+    }
+    EXPECT_EQ(back->items(2990), filter.items(2990));
+}
+
+TEST(window_filter, refusals) {
+    EXPECT_FALSE(window_filter::make({0, 3}, 100, 4));
+    EXPECT_FALSE(window_filter::make({512, 3}, 100, 0));
+    EXPECT_EQ(window_filter::make({512, 3}, 100, 255).error().message,
+              "255 generations; 1 to 254 are possible");
+    EXPECT_FALSE(window_filter::make({512, 3}, 0, 4));
+    EXPECT_FALSE(window_filter::make({512, 3}, ~std::uint64_t{0}, 4));
+    EXPECT_FALSE(window_filter::with_rate(100, 0, 10, 4));
+    EXPECT_FALSE(window_filter::with_rate(100, 0.1, 10, 0));
+    // The largest time there is.
+    auto filter = *window_filter::make({512, 3}, 7, 7);
+    EXPECT_TRUE(filter.insert(filter.hash()("x"), ~std::uint64_t{0}));
+    EXPECT_TRUE(filter.may_contain(filter.hash()("x"), ~std::uint64_t{0}));
+    EXPECT_TRUE(window_filter::parse(filter.hash(), payload_of(filter), plenty));
+}
+
+// Layout, hashes, generations, bits, slot, newest slot; then, newest first, items and nested array of every
+// slot that is remembered and not before time 0.
+TEST(window_filter, bytes) {
+    auto filter = *window_filter::make({64, 2, layout_id::spread}, 60, 2);
+    EXPECT_EQ(hex(payload_of(filter)),
+              "0102"
+              "02"
+              "40"
+              "1e"
+              "00"
+              "00020100");
+    filter.insert(filter.hash()("a"), 10);
+    filter.insert(filter.hash()("b"), 50);
+    filter.insert(filter.hash()("c"), 100);
+    EXPECT_EQ(hex(payload_of(filter)),
+              "0102"
+              "02"
+              "40"
+              "1e"
+              "03"
+              "01020302"
+              "97dc"
+              "00020100"
+              "01020302"
+              "807a");
+    expect_robust(filter, false);
+}
+
+TEST(window_filter, parsing_keeps_its_limits) {
+    const auto filter = *window_filter::make({1 << 20, 3}, 60, 3);
+    const auto bytes = payload_of(filter);
+    EXPECT_TRUE(window_filter::parse(hasher(), bytes, 4 << 17));
+    EXPECT_FALSE(window_filter::parse(hasher(), bytes, (4 << 17) - 1));
+    EXPECT_FALSE(window_filter::parse(hasher(hash_family{77}), bytes, plenty));
+}
+
+}  // namespace
+}  // namespace posy

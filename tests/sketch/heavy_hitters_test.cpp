@@ -1,0 +1,220 @@
+#include "posy/heavy_hitters.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "payload.hpp"
+#include "sketch/zipf.hpp"
+
+namespace posy {
+namespace {
+
+using frequencies = std::map<std::string, std::uint64_t>;
+
+struct sample {
+    std::vector<std::string> keys;
+    frequencies truth;
+
+    void add(const std::string& key, int times = 1) {
+        for (int i = 0; i < times; ++i) keys.push_back(key);
+        truth[key] += static_cast<unsigned>(times);
+    }
+};
+
+// Streams that are hard in different ways: skew, even, the heavy first, the heavy last, many of equal weight.
+std::vector<sample> samples() {
+    std::vector<sample> all(5);
+    for (const std::uint64_t key : stream(1.2, 5000, 20'000, 1).items) all[0].add("z" + std::to_string(key));
+    for (const std::uint64_t key : stream(0.01, 500, 20'000, 2).items) all[1].add("e" + std::to_string(key));
+    for (int key = 0; key < 12; ++key) all[2].add("early" + std::to_string(key), 700);
+    for (int key = 0; key < 9000; ++key) all[2].add("light" + std::to_string(key));
+    for (int key = 0; key < 9000; ++key) all[3].add("light" + std::to_string(key));
+    for (int key = 0; key < 12; ++key) all[3].add("late" + std::to_string(key), 700);
+    for (int round = 0; round < 100; ++round) {
+        for (int key = 0; key < 100; ++key) all[4].add("equal" + std::to_string(key));
+    }
+    return all;
+}
+
+void feed(heavy_hitters& hitters, std::span<const std::string> keys) {
+    const hasher hash = hitters.hash();
+    for (const std::string& key : keys) hitters.add(key, hash(key));
+}
+
+// What every report has to keep, whatever the sketch: nothing is counted too little or listed twice, and the
+// list is complete from where it says it is.
+void expect_sound(const heavy_hitters& hitters, const frequencies& truth) {
+    const auto report = hitters.report();
+    std::map<std::string, std::uint64_t> listed;
+    std::uint64_t last = ~std::uint64_t{0};
+    for (const heavy_hitter& each : report.keys) {
+        EXPECT_TRUE(listed.emplace(each.key, each.count).second);
+        ASSERT_TRUE(truth.contains(each.key)) << each.key;
+        EXPECT_GE(each.count, truth.at(each.key));
+        EXPECT_LE(each.count, last);
+        last = each.count;
+    }
+    for (const auto& [key, count] : truth)
+        EXPECT_TRUE(count < report.complete_from || listed.contains(key)) << key << ' ' << count;
+}
+
+// With a sketch of ε = φ/2 there is room for all candidates, and the promise is the one asked for: every key
+// of at least φN. So it is with a sketch that errs a lot (depth 1), as long as nothing had to be dropped.
+TEST(heavy_hitters, every_key_above_the_threshold_is_reported) {
+    for (const sample& s : samples()) {
+        for (const double phi : {0.2, 0.03, 0.009}) {
+            for (const update_rule rule : {update_rule::plain, update_rule::conservative}) {
+                for (const double delta : {0.3, 0.01}) {
+                    auto hitters = *heavy_hitters::above(
+                        *count_min::with_guarantee(hasher(), phi / 2, delta, rule), phi);
+                    feed(hitters, s.keys);
+                    expect_sound(hitters, s.truth);
+                    const auto report = hitters.report();
+                    const double threshold = phi * static_cast<double>(s.keys.size());
+                    EXPECT_EQ(report.complete_from, static_cast<std::uint64_t>(std::ceil(threshold)));
+                    for (const heavy_hitter& each : report.keys) EXPECT_GE(each.count, threshold);
+                    if (delta < 0.1) {
+                        EXPECT_LE(report.keys.size(), 2 / phi + 1);
+                    }
+                }
+            }
+        }
+    }
+}
+
+TEST(heavy_hitters, the_top) {
+    for (const sample& s : samples()) {
+        for (const std::uint64_t k : {1u, 10u, 100u, 6000u}) {
+            for (const std::uint64_t width : {20u, 4000u}) {
+                auto hitters =
+                    *heavy_hitters::top(*count_min::make(hasher(), width, 4, update_rule::conservative), k);
+                feed(hitters, s.keys);
+                expect_sound(hitters, s.truth);
+                EXPECT_EQ(hitters.report().keys.size(), std::min<std::size_t>(k, s.truth.size()));
+            }
+        }
+    }
+}
+
+// With a good sketch the ten most frequent keys of a Zipf stream are just that.
+TEST(heavy_hitters, the_top_is_the_top) {
+    const sample s = samples()[0];
+    auto hitters = *heavy_hitters::top(*count_min::make(hasher(), 5000, 4, update_rule::conservative), 10);
+    feed(hitters, s.keys);
+    std::vector<std::pair<std::uint64_t, std::string>> order;
+    for (const auto& [key, count] : s.truth) order.emplace_back(count, key);
+    std::ranges::sort(order, std::greater<>());
+    const auto report = hitters.report();
+    for (std::size_t i = 0; i < 10; ++i) {
+        EXPECT_EQ(report.keys[i].key, order[i].second);
+        EXPECT_EQ(report.keys[i].count, order[i].first);
+    }
+    EXPECT_LE(report.complete_from, order[9].first);
+}
+
+// One row: every light key in the heavy one's counter looks as heavy. The list is cut, and says so.
+TEST(heavy_hitters, more_candidates_than_room) {
+    sample s;
+    s.add("heavy", 6000);
+    for (int key = 0; key < 3000; ++key) s.add("k" + std::to_string(key));
+    auto hitters = *heavy_hitters::above(*count_min::make(hasher(), 28, 1), 0.3);
+    feed(hitters, s.keys);
+    EXPECT_EQ(hitters.room(), 5u);  // 1/(0.3 − e/28)
+    const auto report = hitters.report();
+    EXPECT_GT(report.complete_from, 6000u);
+    EXPECT_LT(report.keys.size(), 10u);
+    expect_sound(hitters, s.truth);
+    expect_robust(hitters);
+}
+
+TEST(heavy_hitters, batches_and_weights) {
+    const sample s = samples()[0];
+    const hasher hash;
+    std::vector<std::string_view> keys(s.keys.begin(), s.keys.end());
+    std::vector<digest> digests(keys.size());
+    hash(keys, digests);
+    auto one = *heavy_hitters::top(*count_min::make(hash, 300, 3), 20);
+    auto batch = *heavy_hitters::top(*count_min::make(hash, 300, 3), 20);
+    auto weighted = *heavy_hitters::above(*count_min::make(hash, 300, 3), 0.02);
+    feed(one, s.keys);
+    batch.add(keys, digests);
+    EXPECT_EQ(one.sketch(), batch.sketch());
+    expect_sound(batch, s.truth);
+    for (const auto& [key, count] : s.truth) weighted.add(key, hash(key), static_cast<std::uint32_t>(count));
+    expect_sound(weighted, s.truth);
+    EXPECT_EQ(weighted.sketch().total(), s.keys.size());
+}
+
+TEST(heavy_hitters, merging) {
+    for (const sample& s : samples()) {
+        for (const std::uint64_t width : {40u, 3000u}) {
+            const auto sketch = [&] {
+                return *count_min::make(hasher(), width, 3, update_rule::conservative);
+            };
+            const std::span keys(s.keys);
+            for (const bool top : {true, false}) {
+                auto a = top ? *heavy_hitters::top(sketch(), 15) : *heavy_hitters::above(sketch(), 0.1);
+                auto b = top ? *heavy_hitters::top(sketch(), 15) : *heavy_hitters::above(sketch(), 0.1);
+                feed(a, keys.first(keys.size() / 3));
+                feed(b, keys.subspan(keys.size() / 3, keys.size() / 3));
+                ASSERT_TRUE(a.merge(b));
+                feed(a, keys.subspan(keys.size() / 3 * 2));
+                EXPECT_EQ(a.sketch().total(), keys.size());
+                expect_sound(a, s.truth);
+            }
+        }
+    }
+    const auto sketch = [](unsigned depth) { return *count_min::make(hasher(), 40, depth); };
+    auto a = *heavy_hitters::top(sketch(3), 5);
+    EXPECT_FALSE(a.merge(*heavy_hitters::top(sketch(3), 6)));
+    EXPECT_FALSE(a.merge(*heavy_hitters::top(sketch(4), 5)));
+    EXPECT_FALSE(a.merge(*heavy_hitters::above(sketch(3), 0.1)));
+}
+
+TEST(heavy_hitters, refusals) {
+    const auto sketch = [] { return *count_min::make(hasher(), 100, 3); };
+    EXPECT_FALSE(heavy_hitters::above(sketch(), 0.02));  // below ε
+    EXPECT_FALSE(heavy_hitters::above(sketch(), 1));
+    EXPECT_FALSE(heavy_hitters::above(sketch(), std::nan("")));
+    EXPECT_FALSE(heavy_hitters::top(sketch(), 0));
+    auto used = sketch();
+    used.add(hasher()("x"));
+    EXPECT_FALSE(heavy_hitters::top(std::move(used), 3));
+}
+
+// φ, room, what was dropped, the candidates by digest, the sketch.
+TEST(heavy_hitters, bytes) {
+    auto hitters = *heavy_hitters::above(*count_min::make(hasher(), 8, 1), 0.5);
+    feed(hitters, std::vector<std::string>{"a", "b", "a", "a", "a"});
+    EXPECT_EQ(hex(payload_of(hitters)),
+              "000000000000e03f"
+              "07"
+              "00"
+              "02"
+              "3f84d8441c0b5a57d47fc91ae312224b"
+              "01"
+              "0162"
+              "1f4e961eb632c6e63468f15a70af6fa9"
+              "04"
+              "0161"
+              "010108050000040000010003");
+    expect_robust(hitters);
+}
+
+TEST(heavy_hitters, parsing_keeps_its_limits) {
+    auto hitters = *heavy_hitters::top(*count_min::make(hasher(), 8, 1), 50);
+    feed(hitters, std::vector<std::string>{std::string(1000, 'a'), "b"});
+    const auto bytes = payload_of(hitters);
+    EXPECT_TRUE(heavy_hitters::parse(hasher(), bytes, 1200));
+    EXPECT_FALSE(heavy_hitters::parse(hasher(), bytes, 1000));
+    // A candidate that the sketch does not know so well.
+    auto wrong = bytes;
+    const auto text = as_byte_view("b");
+    const auto at = std::search(wrong.begin(), wrong.end(), text.begin(), text.end());
+    ASSERT_EQ(*(at - 2), std::byte{1});
+    *(at - 2) = std::byte{3};
+    EXPECT_FALSE(heavy_hitters::parse(hasher(), wrong, plenty));
+}
+
+}  // namespace
+}  // namespace posy
