@@ -51,7 +51,8 @@ result<void> session::party::receive(byte_view message) {
     if (done()) return error{"a message after the last one"};
     if (waiting_) ++count().round_trips;
     waiting_ = false;
-    count().received += message.size();
+    last_received_ = message.size();
+    count().received += last_received_;
     auto taken = open_and_take(message);
     if (!taken) {
         outbox_.clear();

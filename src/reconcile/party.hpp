@@ -20,7 +20,7 @@ class session::party {
     std::optional<std::vector<std::byte>> send();
     result<void> receive(byte_view message);
     bool done() const { return awaited_ == step::nothing; }
-    const difference& found() const { return found_; }
+    const outcome& found() const { return found_; }
 
   protected:
     // What is to come next.
@@ -48,12 +48,18 @@ class session::party {
     result<void> post_summary(method);
     result<void> take_summary(const envelope&);
 
-    void begin_telling() { telling_ = true; }
+    // The difference is known. `with_last`: the message just received is part of the telling.
+    void begin_telling(bool with_last) {
+        telling_ = true;
+        if (!with_last) return;
+        found_.finding.received -= last_received_;
+        found_.telling.received += last_received_;
+    }
 
     const digest_set* mine_;
     settings how_;
     key_owner owner_;
-    difference found_;
+    outcome found_;
     step awaited_ = step::opening;
 
   private:
@@ -64,6 +70,7 @@ class session::party {
     std::deque<std::vector<std::byte>> outbox_;
     bool telling_ = false;
     bool waiting_ = false;
+    std::uint64_t last_received_ = 0;  // bytes
     // The share of its own elements that the peer finds in this side's summary, given how many it has.
     std::function<double(std::uint64_t)> there_expected_;
 };

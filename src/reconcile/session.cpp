@@ -133,7 +133,7 @@ class asker final : public session::party {
     }
 
     void tell() {
-        begin_telling();
+        begin_telling(false);
         post_list(kind::offer, found_.only_here);
         const bool fetch = how_.fetch && !found_.only_there.empty();
         post_list(kind::want, fetch ? found_.only_there : std::vector<digest>());
@@ -158,7 +158,7 @@ class answerer final : public session::party {
                 if (e.kind == kind::more) return take_more(e);
                 [[fallthrough]];
             case step::offer:
-                begin_telling();
+                begin_telling(true);
                 awaited_ = step::wants;
                 return take_offer(e);
             case step::texts:
@@ -244,6 +244,6 @@ session::~session() = default;
 std::optional<std::vector<std::byte>> session::send() { return party_->send(); }
 result<void> session::receive(byte_view message) { return party_->receive(message); }
 bool session::done() const { return party_->done(); }
-const difference& session::found() const { return party_->found(); }
+const outcome& session::found() const { return party_->found(); }
 
 }  // namespace posy::reconcile

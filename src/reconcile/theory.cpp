@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <vector>
+#include <numeric>
 
 namespace posy::theory {
 namespace {
@@ -40,40 +40,49 @@ double tree_nodes(double n, unsigned grain) {
     return nodes;
 }
 
-double tree_found(double n, unsigned grain, unsigned corrections, double node_rate, double leaf_rate) {
-    // From the deepest level up: how many others are below (all from grain − 1 on are alike) and how many
-    // nodes in a row, up to here, are taken for members. A row is the same from either end.
+std::vector<double> tree_path(double n, unsigned grain) {
+    // From the deepest level up: how many others are below (all from grain − 1 on are alike), and how many
+    // nodes of the filter there are so far.
     const unsigned enough = std::max(grain, 2u) - 1;
-    const std::size_t rows = corrections + 1;
-    std::vector<double> now((enough + 1) * rows), next(now.size());
-    const auto at = [rows](std::size_t others, std::size_t row) { return others * rows + row; };
-    now[at(0, 0)] = 1;
+    constexpr std::size_t lengths = levels + 1;
+    std::vector<std::vector<double>> now(enough + 1, std::vector<double>(lengths)), next = now;
+    now[0][0] = 1;
     for (int k = levels - 1; k >= 0; --k) {
         const double mean = std::ldexp(std::max(n - 1, 0.0), -k - 1);
         if (mean < 1e-15) continue;
-        std::fill(next.begin(), next.end(), 0.0);
-        for (std::size_t others = 0; others <= enough; ++others) {
-            double term = std::exp(-mean), left = 1;  // P(x leave here); P(x or more)
-            for (std::size_t x = 0; x <= enough; ++x) {
-                const bool last = x == enough;
-                const std::size_t then = std::min<std::size_t>(others + x, enough);
-                for (std::size_t row = 0; row < rows; ++row) {
-                    const double p = now[at(others, row)] * (last ? left : term);
-                    if (x == 0 || then < enough) {
-                        next[at(then, row)] += p;
-                    } else {
-                        next[at(then, 0)] += p * (1 - node_rate);
-                        if (row + 1 < rows) next[at(then, row + 1)] += p * node_rate;
-                    }
-                }
-                left = std::max(0.0, left - term);
-                term *= mean / static_cast<double>(x + 1);
+        for (auto& row : next) std::ranges::fill(row, 0.0);
+        const std::size_t longest = static_cast<std::size_t>(levels - k);
+        for (unsigned others = 0; others <= enough; ++others) {
+            double term = std::exp(-mean), more = 1;  // P(x leave here), P(x or more)
+            for (unsigned x = 0; x <= enough; ++x) {
+                const unsigned then = std::min(others + x, enough);
+                const std::size_t node = x > 0 && then == enough ? 1 : 0;
+                const double p = x == enough ? more : term;
+                for (std::size_t length = 0; length < longest; ++length)
+                    next[then][length + node] += p * now[others][length];
+                more = std::max(0.0, more - term);
+                term *= mean / (x + 1);
             }
         }
         std::swap(now, next);
     }
+    std::vector<double> path(lengths);
+    for (const auto& row : now) {
+        for (std::size_t length = 0; length < lengths; ++length) path[length] += row[length];
+    }
+    return path;
+}
+
+double tree_found(const std::vector<double>& path, unsigned corrections, double node_rate, double leaf_rate) {
+    std::vector<double> in_a_row(corrections + 1);  // P(not lost so far, and so many mistakes at the end)
+    in_a_row[0] = 1;
     double reached = 0;
-    for (const double p : now) reached += p;
+    for (const double p : path) {
+        const double alive = std::accumulate(in_a_row.begin(), in_a_row.end(), 0.0);
+        reached += p * alive;
+        for (std::size_t row = corrections; row > 0; --row) in_a_row[row] = in_a_row[row - 1] * node_rate;
+        in_a_row[0] = alive * (1 - node_rate);
+    }
     return reached * (1 - leaf_rate);
 }
 

@@ -14,10 +14,6 @@ namespace {
 
 constexpr unsigned max_corrections = 15, max_grain = 64;
 
-double rate(double items, std::uint64_t bits, unsigned hashes) {
-    return items < 1 ? 0 : theory::spread_rate(items, static_cast<double>(bits), hashes);
-}
-
 unsigned best_hashes(double items, std::uint64_t bits) {
     const unsigned best = theory::optimal_hashes_integral(std::max(items, 1.0), static_cast<double>(bits));
     return std::min(best, layouts::spread::max_hashes);
@@ -44,6 +40,7 @@ result<tree_shape> plan_tree(std::uint64_t items, double bits_per_item, unsigned
     const double total = std::max(std::ceil(n * bits_per_item), 128.0);
     if (total > static_cast<double>(max_bits)) return error{"more than 2^40 bits; use fewer bits per item"};
     const double nodes = theory::tree_nodes(n, grain);
+    const auto path = theory::tree_path(n, grain);
     tree_shape best{corrections, grain};
     double best_found = -1;
     for (int share = 1; share < 64; ++share) {
@@ -52,9 +49,13 @@ result<tree_shape> plan_tree(std::uint64_t items, double bits_per_item, unsigned
         shape.leaf_bits = static_cast<std::uint64_t>(total) - shape.node_bits;
         shape.node_hashes = best_hashes(nodes, shape.node_bits);
         shape.leaf_hashes = best_hashes(n, shape.leaf_bits);
+        // To compare, the formula everyone prints is enough; the exact one takes a millisecond.
         const double found =
-            theory::tree_found(n, grain, corrections, rate(nodes, shape.node_bits, shape.node_hashes),
-                               rate(n, shape.leaf_bits, shape.leaf_hashes));
+            theory::tree_found(path, corrections,
+                               theory::false_positive_rate_asymptotic(
+                                   nodes, static_cast<double>(shape.node_bits), shape.node_hashes),
+                               theory::false_positive_rate_asymptotic(n, static_cast<double>(shape.leaf_bits),
+                                                                      shape.leaf_hashes));
         if (found > best_found) best = shape, best_found = found;
     }
     return best;
@@ -103,10 +104,12 @@ result<tree_search> reconciliation_tree::search(const digest_set& mine) const {
 double reconciliation_tree::expected_found(std::uint64_t items_of_searcher) const {
     const auto rate_of = [](const bloom_filter& f) {
         const double items = static_cast<double>(f.items().value_or(0));
-        return rate(items, f.geometry().bits, f.geometry().hashes);
+        return items == 0
+                   ? 0
+                   : theory::spread_rate(items, static_cast<double>(f.geometry().bits), f.geometry().hashes);
     };
-    return theory::tree_found(static_cast<double>(items_of_searcher), grain_, corrections_, rate_of(nodes_),
-                              rate_of(leaves_));
+    return theory::tree_found(theory::tree_path(static_cast<double>(items_of_searcher), grain_), corrections_,
+                              rate_of(nodes_), rate_of(leaves_));
 }
 
 void reconciliation_tree::append_to(std::vector<std::byte>& out) const {

@@ -51,7 +51,7 @@ struct traffic {
     std::uint64_t round_trips = 0;         // how often this side has sent something and waited
 };
 
-struct difference {
+struct outcome {
     std::vector<digest> only_here, only_there;  // ascending
     std::vector<std::string> texts;             // of only_there, in the same order, if fetched
     // The share of what is only here, and only there, that theory expects to have been found.
@@ -78,7 +78,7 @@ class session {
     result<void> receive(byte_view message);
     // Nothing more will be received. What send() still has is to be sent.
     bool done() const;
-    const difference& found() const;
+    const outcome& found() const;
 
     class party;
 

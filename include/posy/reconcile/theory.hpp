@@ -4,7 +4,7 @@
 // of the difference that is noticed.
 #pragma once
 
-#include <cstdint>
+#include <vector>
 
 namespace posy::theory {
 
@@ -28,12 +28,14 @@ double filter_found(double false_positive_rate);
 // some.
 double tree_nodes(double n, unsigned grain);
 
-// The share of the searcher's own elements that it finds, in a trie of its n elements, when the filter of
-// nodes errs at `node_rate` and that of leaves at `leaf_rate`: P(no corrections + 1 nodes in a row, on the
-// way to the leaf, are taken for members) (1 − leaf_rate). How many nodes there are on that way is random,
-// too: of the n − 1 others, those that leave at level k are Poisson((n−1) / 2^(k+1)), independent of each
-// other, and there is a node where there are any, and in the filter if with all that leave below they make
-// `grain`.
-double tree_found(double n, unsigned grain, unsigned corrections, double node_rate, double leaf_rate);
+// P(x such nodes above a leaf), at place x: of the n − 1 others, those that leave its way at level k are
+// Poisson((n−1) / 2^(k+1)), independent of each other; there is a node where there are any, and it counts if
+// with all that leave further down and the leaf itself they make `grain`.
+std::vector<double> tree_path(double n, unsigned grain);
+
+// The share of its own elements that a searcher finds whose trie has such paths, when the filter of nodes
+// errs at `node_rate` and that of leaves at `leaf_rate`: P(no corrections + 1 nodes in a row on the way are
+// taken for members) (1 − leaf_rate).
+double tree_found(const std::vector<double>& path, unsigned corrections, double node_rate, double leaf_rate);
 
 }  // namespace posy::theory
