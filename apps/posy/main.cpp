@@ -1,6 +1,7 @@
 // posy: a good Unix filter for Bloom filters. One file per command; docs/tool.md shows them all.
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <iostream>
@@ -30,9 +31,19 @@ int run(int argc, char** argv) {
     add_compare(app);
     add_pack(app);
     add_delta(app);
+    add_reconcile(app);
     add_papers(app);
     add_tour(app);
     add_manual(app);
+    if (argc > 1 && std::string_view(argv[1]) == "reconcile") {
+        char** const end = argv + argc;
+        char** const dashes = std::find(argv, end, std::string_view("--"));
+        if (dashes != end) {
+            peer_command.assign(dashes + 1, end);
+            if (peer_command.empty()) throw failure("reconcile: there is no command behind --");
+            argc = static_cast<int>(dashes - argv);
+        }
+    }
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& e) {

@@ -7,6 +7,7 @@
 namespace posy::tool {
 
 int exit_status = 0;
+std::vector<std::string> peer_command;
 
 CLI::App* add_command(CLI::App& app, const std::string& name, const std::string& what,
                       const std::string& examples) {

@@ -45,6 +45,9 @@ void refuse_both_from_stdin(const std::string& a, const std::string& b);
 // Standard output, where every write is checked: a full disk or a closed pipe is a failure.
 void print(std::string_view text);
 
+// What the command line has behind "--" in `posy reconcile … -- COMMAND`.
+extern std::vector<std::string> peer_command;
+
 // The exit status that the command in hand wants.
 extern int exit_status;
 
@@ -56,6 +59,7 @@ void add_info(CLI::App&);
 void add_combine(CLI::App&);
 void add_compare(CLI::App&);
 void add_pack(CLI::App&);
+void add_reconcile(CLI::App&);
 void add_papers(CLI::App&);
 void add_delta(CLI::App&);
 void add_tour(CLI::App&);

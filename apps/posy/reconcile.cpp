@@ -1,0 +1,290 @@
+// posy reconcile: what each of two sets has that the other has not, for few bytes between them.
+#include "posy/reconcile/session.hpp"
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <mutex>
+#include <nlohmann/json.hpp>
+
+#include "keys.hpp"
+#include "peer.hpp"
+#include "reconcile/envelope.hpp"
+#include "shape.hpp"
+#include "text.hpp"
+#include "tool.hpp"
+
+namespace posy::tool {
+namespace {
+
+using namespace reconcile;
+
+struct options {
+    key_options keys;
+    hash_options hash;
+    std::string method = "exact", in, out, limit;
+    double bits_per_item = 10;
+    unsigned digest_bits = 64;
+    bool remote = false, missing_here = false, missing_there = false, json = false, verbose = false;
+
+    hasher the_hasher() const { return hasher(hash.family(), hash.seed()); }
+    digest_width width() const { return digest_bits == 64 ? digest_width::half : digest_width::full; }
+    settings how() const {
+        settings s{.method = *method_named(method), .bits_per_item = bits_per_item, .fetch = true};
+        if (!limit.empty()) s.limits.max_bytes = parse_amount(limit);
+        return s;
+    }
+};
+
+// The keys of one side: their digests, and the text of each.
+class key_table {
+  public:
+    key_table(const key_options& keys, const hasher& hash, digest_width width)
+        : keys_(keys), hash_(hash), width_(width), set_(hash, width) {
+        std::mutex adding;
+        for_each_block(keys_, "reading", [&](const block& piece) {
+            std::string texts;
+            std::vector<entry> entries;
+            for_each_key(keys_, piece, [&](std::string_view key, std::string_view) {
+                entries.push_back({element(key), texts.size(), key.size()});
+                texts += key;
+            });
+            const std::lock_guard lock(adding);
+            for (entry& e : entries) e.offset += texts_.size();
+            texts_ += texts;
+            entries_.insert(entries_.end(), entries.begin(), entries.end());
+        });
+        std::ranges::sort(entries_, ascending{}, &entry::element);
+        std::vector<digest> digests;
+        digests.reserve(entries_.size());
+        for (const entry& e : entries_) digests.push_back(e.element);
+        set_ = digest_set(hash, width, std::move(digests));
+    }
+
+    const digest_set& set() const { return set_; }
+    std::string text_of(const digest& wanted) const {
+        const auto found = std::ranges::lower_bound(entries_, wanted, ascending{}, &entry::element);
+        return texts_.substr(found->offset, found->size);
+    }
+    key_owner owner() const {
+        return {[this](const digest& d) { return text_of(d); },
+                [this](std::string_view text) { return element(text); }};
+    }
+
+  private:
+    struct entry {
+        digest element;
+        std::size_t offset, size;
+    };
+    digest element(std::string_view key) const {
+        digest d = keys_.hash(hash_, key);
+        if (width_ == digest_width::half) d.high = 0;
+        return d;
+    }
+
+    key_options keys_;
+    hasher hash_;
+    digest_width width_;
+    std::string texts_;
+    std::vector<entry> entries_;
+    digest_set set_;
+};
+
+// Hands over all that `from` has to say.
+bool deliver(session& from, session& to, const std::string& name) {
+    bool any = false;
+    while (auto message = from.send()) {
+        any = true;
+        take(to.receive(*message), name);
+    }
+    return any;
+}
+
+void converse(session& mine, const peer& other, const read_limits& limits) {
+    const auto receive = [&] {
+        other.wait();
+        const auto message = take(read_message(other.in(), limits), "the peer");
+        if (!message) throw failure("the peer has gone before the end");
+        take(mine.receive(*message), "reconcile");
+    };
+    while (true) {
+        while (auto message = mine.send()) {
+            // A peer that has gone may have said why.
+            if (auto sent = base::write_fully(other.out(), *message); !sent) {
+                receive();
+                take(sent, "the peer");
+            }
+        }
+        if (mine.done()) return;
+        try {
+            receive();
+        } catch (const failure&) {
+            if (auto why = mine.send()) (void)base::write_fully(other.out(), *why);
+            throw;
+        }
+    }
+}
+
+void converse_with_command(session& mine, const read_limits& limits) {
+    peer other = peer::command(peer_command);
+    std::string wrong;
+    try {
+        converse(mine, other, limits);
+    } catch (const failure& f) {
+        wrong = f.what();
+    }
+    const std::string end = other.finish();
+    if (wrong.empty()) return;  // all was said; how the command ends after that is its own affair
+    throw failure(wrong + (end.empty() ? "" : "; the command '" + peer_command[0] + "' " + end));
+}
+
+void show_costs(const options& o, const outcome& d) {
+    const bool exact = o.method == "exact";
+    if (exact && !o.verbose) return;
+    std::string line = fmt::format("posy: {} only here and {} only there", count(double(d.only_here.size())),
+                                   count(double(d.only_there.size())));
+    if (!exact) {
+        line += fmt::format("; theory expects that this is {:.2f} % and {:.2f} % of what there is",
+                            100 * d.here_expected, 100 * d.there_expected);
+    }
+    line += '\n';
+    const auto cost = [&](const char* what, const traffic& t) {
+        line += fmt::format("posy: {}: {} bytes sent, {} received, round trips: {}\n", what,
+                            count(double(t.sent)), count(double(t.received)), t.round_trips);
+    };
+    if (o.verbose) {
+        cost("to find them", d.finding);
+        cost("to tell them", d.telling);
+        if (d.symbols > 0) line += fmt::format("posy: {} coded symbols\n", count(double(d.symbols)));
+        if (!exact) {
+            line += fmt::format("posy: {} keys and {} tree nodes were looked up here\n",
+                                count(double(d.elements_visited)), count(double(d.nodes_visited)));
+        }
+    }
+    fmt::print(stderr, "{}", line);
+}
+
+void show(const options& o, const key_table& table, const outcome& d) {
+    std::vector<std::string> here, there = d.texts;
+    for (const digest& element : d.only_here) here.push_back(table.text_of(element));
+    std::ranges::sort(here);
+    std::ranges::sort(there);
+    exit_status = here.empty() && there.empty() ? 1 : 0;
+    if (o.json) {
+        const auto cost = [](const traffic& t) {
+            return nlohmann::ordered_json{
+                {"bytes_sent", t.sent}, {"bytes_received", t.received}, {"round_trips", t.round_trips}};
+        };
+        const nlohmann::ordered_json j{{"method", o.method},
+                                       {"items_here", table.set().size()},
+                                       {"items_there", d.items_there},
+                                       {"only_here", here},
+                                       {"only_there", there},
+                                       {"expected_share_here", d.here_expected},
+                                       {"expected_share_there", d.there_expected},
+                                       {"finding", cost(d.finding)},
+                                       {"telling", cost(d.telling)},
+                                       {"symbols", d.symbols},
+                                       {"elements_visited", d.elements_visited},
+                                       {"nodes_visited", d.nodes_visited}};
+        return print(j.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
+    }
+    const bool both = o.missing_here == o.missing_there;
+    std::string out;
+    const auto list = [&](const std::vector<std::string>& keys, const char* mark) {
+        for (const std::string& key : keys) ((out += both ? mark : "") += key) += o.keys.record_end();
+    };
+    if (both || o.missing_there) list(here, "< ");
+    if (both || o.missing_here) list(there, "> ");
+    print(out);
+    show_costs(o, d);
+}
+
+void check(const options& o) {
+    const std::size_t files = o.keys.files.size();
+    const bool pipes = !o.in.empty();
+    if (o.in.empty() != o.out.empty()) throw failure("--in and --out go together");
+    if ((files > 1) + !peer_command.empty() + (pipes || o.remote) != 1 || files < 1 || files > 2) {
+        throw failure(
+            "reconcile takes two files; or one, and the peer's command behind --; or one, and --in and "
+            "--out, "
+            "or --remote");
+    }
+    if (files == 2) refuse_both_from_stdin(o.keys.files[0], o.keys.files[1]);
+    if (o.remote && !pipes) {
+        if (o.keys.files[0] == "-")
+            throw failure("with --remote, standard input is the peer's; name a file of keys");
+        if (isatty(STDIN_FILENO) || isatty(STDOUT_FILENO))
+            throw failure(
+                "--remote is for the other end of a 'posy reconcile FILE -- COMMAND'; or use --in and "
+                "--out");
+    }
+}
+
+void run(const options& o) {
+    check(o);
+    key_options here = o.keys, there = o.keys;
+    here.files = {o.keys.files[0]};
+    there.files = {o.keys.files.back()};
+    const hasher hash = o.the_hasher();
+    const key_table table(here, hash, o.width());
+    settings how = o.how();
+    if (o.keys.files.size() == 2) {
+        const key_table other(there, hash, o.width());
+        session mine = take(session::ask(table.set(), how, table.owner()), "reconcile");
+        how.fetch = false;
+        session theirs = session::answer(other.set(), how, other.owner());
+        while (deliver(mine, theirs, there.files[0]) || deliver(theirs, mine, here.files[0])) continue;
+        return show(o, table, mine.found());
+    }
+    const bool silent = o.remote && o.in.empty();
+    how.fetch = !silent;
+    session mine = o.remote ? session::answer(table.set(), how, table.owner())
+                            : take(session::ask(table.set(), how, table.owner()), "reconcile");
+    if (!peer_command.empty()) {
+        converse_with_command(mine, how.limits);
+    } else {
+        converse(mine, silent ? peer::standard() : peer::pipes(o.in, o.out), how.limits);
+    }
+    if (!silent) show(o, table, mine.found());
+}
+
+}  // namespace
+
+void add_reconcile(CLI::App& app) {
+    const auto o = std::make_shared<options>();
+    CLI::App* command = add_command(
+        app, "reconcile", "Find what each of two sets has that the other has not",
+        "  posy reconcile monday.txt tuesday.txt                   < only in the first, > only in the "
+        "second\n"
+        "  posy reconcile here.txt -- ssh host posy reconcile --remote there.txt\n"
+        "  posy reconcile here.txt --missing-here -- ssh host posy reconcile --remote there.txt >> here.txt\n"
+        "  posy reconcile a.txt --in to-a --out to-b               and on the other side of the named "
+        "pipes:\n"
+        "  posy reconcile b.txt --in to-b --out to-a --remote\n"
+        "Keys, --hash, --seed and --digest-bits must be the same on both sides; the side without --remote\n"
+        "chooses the method. Exit status: 0 if a difference was found, 1 if none, 2 on an error.");
+    o->keys.add_to(*command, "FILES", "One file of keys, or two; - for standard input");
+    command->add_option("--method", o->method, "exact; or by Bloom filter or tree, which find most of it")
+        ->check(CLI::IsMember({"exact", "filter", "tree"}))
+        ->capture_default_str();
+    command->add_option("--bits-per-item", o->bits_per_item, "Size of the filter or tree")
+        ->capture_default_str();
+    command->add_option("--digest-bits", o->digest_bits, "How many bits stand for a key: 64 or 128")
+        ->check(CLI::IsMember({64, 128}))
+        ->capture_default_str();
+    command->add_flag("--missing-here", o->missing_here, "Print only what this side lacks, without a mark");
+    command->add_flag("--missing-there", o->missing_there, "Print only what the other side lacks");
+    command->add_flag("--remote", o->remote,
+                      "Answer a peer, on standard input and output unless --in is given");
+    command->add_option("--in", o->in, "Read what the peer says from this (named pipe)");
+    command->add_option("--out", o->out, "Write what is said to the peer to this (named pipe)");
+    command->add_option("--limit", o->limit, "Largest message to accept from a peer (default: 1GiB)");
+    command->add_flag("-v,--verbose", o->verbose, "Say on standard error what it took");
+    command->add_flag("--json", o->json, "Print a JSON object");
+    o->hash.add_to(*command);
+    command->callback([o] { run(*o); });
+}
+
+}  // namespace posy::tool

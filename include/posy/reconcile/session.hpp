@@ -1,0 +1,90 @@
+// Two peers find out what each has that the other has not: one of them asks, the other answers.
+//
+// Each side is a state machine: it takes messages and gives messages, as bytes; nothing waits, and the
+// transport is the caller's. Messages go in turns, so a plain pipe each way will do:
+//
+//   exact    ask: sketch        answer: coded symbols    ask: more, answer: symbols, until they decode
+//   filter   ask: filter        answer: filter, and what is not in the one received
+//   tree     ask: tree          answer: tree, and what a search of the one received brought up
+//   all      ask: what you lack, what I want text of     answer: texts, wants          ask: texts
+//
+// Memory is bounded by the limits, whatever a peer sends: a message is parsed within them, no more symbols
+// are accepted than were asked for, and no more are asked for than two sets of such sizes could need. What a
+// peer says is checked against this side's own set and, for texts, against their digests. An error ends the
+// session and leaves one more message to send, which tells the peer why.
+//
+// Thread safety: none.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "posy/reconcile/digest_set.hpp"
+
+namespace posy::reconcile {
+
+enum class method { exact, filter, tree };
+
+std::string_view name_of(method);
+std::optional<method> method_named(std::string_view);
+
+struct settings {
+    reconcile::method method = method::exact;  // of the side that asks; the other one follows
+    double bits_per_item = 10;                 // of a filter or tree
+    bool fetch = false;                        // get the text of what this side lacks; needs digest_of below
+    read_limits limits{std::uint64_t{1} << 30};
+};
+
+// The owner of the keys. A side that has neither can be reconciled, but its peer cannot fetch.
+struct key_owner {
+    std::function<std::string(const digest&)> text_of{};
+    std::function<digest(std::string_view)> digest_of{};
+};
+
+struct traffic {
+    std::uint64_t sent = 0, received = 0;  // bytes, all told
+    std::uint64_t round_trips = 0;         // how often this side has sent something and waited
+};
+
+struct outcome {
+    std::vector<digest> only_here, only_there;  // ascending
+    std::vector<std::string> texts;             // of only_there, in the same order, if fetched
+    // The share of what is only here, and only there, that theory expects to have been found.
+    double here_expected = 1, there_expected = 1;
+
+    std::uint64_t items_there = 0;
+    std::uint64_t symbols = 0;                              // received or sent
+    std::uint64_t nodes_visited = 0, elements_visited = 0;  // of this side's own set, in search
+    traffic finding, telling;                               // until the difference is known, and from then on
+};
+
+class session {
+  public:
+    // The set must outlive the session. The side that asks is the one that knows the whole outcome; the other
+    // learns what it lacks, and what it alone has as far as it was found here or its text was asked for.
+    static result<session> ask(const digest_set& mine, const settings&, key_owner = {});
+    static session answer(const digest_set& mine, const settings&, key_owner = {});
+    session(session&&) noexcept;
+    session& operator=(session&&) noexcept;
+    ~session();
+
+    // The next message to send, if there is one now.
+    std::optional<std::vector<std::byte>> send();
+    result<void> receive(byte_view message);
+    // Nothing more will be received. What send() still has is to be sent.
+    bool done() const;
+    const outcome& found() const;
+
+    class party;
+
+  private:
+    explicit session(std::unique_ptr<party>);
+    std::unique_ptr<party> party_;
+};
+
+}  // namespace posy::reconcile

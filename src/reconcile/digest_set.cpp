@@ -1,0 +1,73 @@
+#include "posy/reconcile/digest_set.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+#include "payload.hpp"
+
+namespace posy::reconcile {
+namespace {
+
+std::string describe(const hasher& hash) {
+    return std::string(name_of(hash.family())) + " with seed " + std::to_string(hash.seed().low) + ":" +
+           std::to_string(hash.seed().high);
+}
+
+}  // namespace
+
+digest_set::digest_set(const hasher& hash, digest_width width, std::vector<digest> digests)
+    : hash_(hash), width_(width), elements_(std::move(digests)) {
+    if (width == digest_width::half) {
+        for (digest& d : elements_) d.high = 0;
+    }
+    std::ranges::sort(elements_, ascending{});
+    const auto extra = std::ranges::unique(elements_);
+    repeated_ = extra.size();
+    elements_.erase(extra.begin(), extra.end());
+}
+
+bool digest_set::contains(const digest& element) const {
+    return std::ranges::binary_search(elements_, element, ascending{});
+}
+
+void digest_set::append_to(std::vector<std::byte>& out) const {
+    out.push_back(static_cast<std::byte>(width_));
+    base::put_varint(out, elements_.size());
+    for (const digest& d : elements_) put_digest(out, d, width_);
+}
+
+result<digest_set> digest_set::parse(const hasher& hash, byte_view bytes, const read_limits& limits) {
+    payload_reader in(bytes);
+    digest_set set(hash, in.width());
+    const std::uint64_t count = in.count(bytes_of(set.width_), sizeof(digest), limits);
+    set.elements_.reserve(count);
+    for (std::uint64_t i = 0; i < count && in.ok(); ++i) {
+        const digest next = in.element(set.width_);
+        if (i > 0 && !ascending{}(set.elements_.back(), next))
+            in.fail("digests that are not in ascending order, or one that comes twice");
+        set.elements_.push_back(next);
+    }
+    if (auto wrong = in.finish()) return *wrong;
+    return set;
+}
+
+result<void> check_kin(const digest_set& mine, const hasher& hash, digest_width width) {
+    if (hash != mine.hash()) {
+        return error{"the peer hashes with " + describe(hash) + ", this side with " + describe(mine.hash()) +
+                     "; give both the same hash and seed"};
+    }
+    if (width != mine.width()) {
+        return error{"the peer's digests have " + std::to_string(8 * bytes_of(width)) +
+                     " bits, those of this side " + std::to_string(8 * bytes_of(mine.width())) +
+                     "; give both the same width"};
+    }
+    return {};
+}
+
+std::vector<digest> without(std::span<const digest> a, std::span<const digest> b) {
+    std::vector<digest> left;
+    std::ranges::set_difference(a, b, std::back_inserter(left), ascending{});
+    return left;
+}
+
+}  // namespace posy::reconcile

@@ -1,0 +1,34 @@
+// Random-looking numbers from an element: which coded symbols it is in, its checksum, its signs in a sketch,
+// its share in the value of a tree node. All of it is the format (docs/reconcile.md).
+//
+// A digest is random already; mixing it again for each purpose keeps the purposes independent, and lets a
+// digest that is not random at all (zero, a counter) do no harm. It is no protection against an enemy who
+// chooses keys: that is what a keyed hash family is for.
+#pragma once
+
+#include <cstdint>
+
+#include "posy/reconcile/digest_set.hpp"
+
+namespace posy::reconcile {
+
+// SplitMix64's output function (Steele, Lea and Flood 2014): a bijection whose every output bit depends on
+// every input bit.
+constexpr std::uint64_t mix(std::uint64_t x) {
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
+    x = (x ^ x >> 27) * 0x94d049bb133111eb;
+    return x ^ x >> 31;
+}
+
+enum class purpose : std::uint64_t { places = 1, check = 2, signs = 3, node = 4, probe = 5 };
+
+constexpr std::uint64_t derive(const digest& element, purpose what) {
+    return mix(mix(element.high + static_cast<std::uint64_t>(what) * 0x9e3779b97f4a7c15) + element.low);
+}
+
+// The digest by which an element is looked up in a Bloom filter: its own, or one made of its half.
+constexpr digest probe_of(const digest& element, digest_width width) {
+    return width == digest_width::full ? element : digest{element.low, derive(element, purpose::probe)};
+}
+
+}  // namespace posy::reconcile
