@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <array>
+
 #include "base/file.hpp"
 
 namespace posy::tool {
@@ -45,13 +47,31 @@ message load_message(const std::string& path, const read_limits& limits) {
     return std::move(*first);  // the reader does not end without a message or an error
 }
 
+std::string kind_name(const any_body& body) {
+    static constexpr std::array names{"a filter",
+                                      "a counting filter",
+                                      "a delta",
+                                      "a queryable filter",
+                                      "a sealed filter",
+                                      "a sealed map",
+                                      "a Count-Min sketch",
+                                      "a spectral filter",
+                                      "a list of heavy hitters",
+                                      "a growing filter",
+                                      "a filter with a window of time"};
+    static_assert(names.size() == std::variant_size_v<any_body>);
+    return names[body.index()];
+}
+
 bloom_filter plain_of(any_body body, const std::string& name) {
     if (auto* plain = std::get_if<bloom_filter>(&body)) return std::move(*plain);
     if (const auto* counting = std::get_if<counting_filter>(&body))
         return take(counting->projection().clone(), name);
     if (const auto* compressed = std::get_if<compressed_filter>(&body))
         return take(compressed->unpack(), name);
-    throw failure(name + ": a delta is not a filter; apply it to its base with 'posy apply'");
+    if (std::holds_alternative<filter_delta>(body))
+        throw failure(name + ": a delta is not a filter; apply it to its base with 'posy apply'");
+    throw failure(name + ": this needs a plain filter, and it is " + kind_name(body));
 }
 
 bloom_filter load_plain(const std::string& path) {

@@ -29,6 +29,8 @@ T take(result<T> value, const std::string& name) {
 std::string display_name(const std::string& path, bool output = false);
 // The one message of a file.
 message load_message(const std::string& path, const read_limits& = {});
+// "a filter", "a sealed filter", …
+std::string kind_name(const any_body&);
 // The plain filter of a body: itself, the projection of a counting filter, the array of a queryable one. A
 // delta is none.
 bloom_filter plain_of(any_body, const std::string& name);

@@ -16,17 +16,26 @@
 #include <vector>
 
 #include "posy/bloom_filter.hpp"
+#include "posy/bloomier_map.hpp"
 #include "posy/bytes.hpp"
 #include "posy/codec.hpp"
 #include "posy/compressed_filter.hpp"
+#include "posy/count_min.hpp"
 #include "posy/counting_filter.hpp"
 #include "posy/delta.hpp"
+#include "posy/growing_filter.hpp"
+#include "posy/heavy_hitters.hpp"
 #include "posy/result.hpp"
+#include "posy/sealed_filter.hpp"
+#include "posy/spectral_filter.hpp"
+#include "posy/window_filter.hpp"
 
 namespace posy {
 
 // What a message can carry.
-using any_body = std::variant<bloom_filter, counting_filter, filter_delta, compressed_filter>;
+using any_body =
+    std::variant<bloom_filter, counting_filter, filter_delta, compressed_filter, sealed_filter, bloomier_map,
+                 count_min, spectral_filter, heavy_hitters, growing_filter, window_filter>;
 
 struct message {
     any_body body;
@@ -38,7 +47,9 @@ struct message {
 class body_ref {
   public:
     using pointer = std::variant<const bloom_filter*, const counting_filter*, const filter_delta*,
-                                 const compressed_filter*>;
+                                 const compressed_filter*, const sealed_filter*, const bloomier_map*,
+                                 const count_min*, const spectral_filter*, const heavy_hitters*,
+                                 const growing_filter*, const window_filter*>;
 
     template <class Body>
     requires std::constructible_from<pointer, const Body*> body_ref(const Body& body) : body_(&body) {}

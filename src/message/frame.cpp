@@ -58,14 +58,18 @@ bool allowed(const header& h) {
             return h.form >= queryable_form::small && h.form <= queryable_form::list;
         case kind::counting:
             return h.codec == codec_id::raw || h.codec == codec_id::counters;
-        default:
+        case kind::filter:
+        case kind::delta:
             return h.codec <= codec_id::gaps;
+        default:
+            return h.codec == codec_id::raw;
     }
 }
 
 // A coding is never larger than the array. What can be queried where it lies may be, for an array too dense
 // for its form; then by no more than a list of 40-bit positions.
 std::uint64_t largest_payload(const header& h) {
+    if (!h.has_geometry()) return std::uint64_t{1} << 44;
     return h.kind == kind::queryable ? 40 * h.array_bytes() + 4096 : h.array_bytes();
 }
 
@@ -118,7 +122,7 @@ result<header> decode(byte_view bytes) {
     field_reader in(bytes, 5);
     header h;
     h.kind = static_cast<frame::kind>(in.byte());
-    if (h.kind < kind::filter || h.kind > kind::queryable) in.fail("an unknown kind of message");
+    if (h.kind < kind::filter || h.kind > kind::window) in.fail("an unknown kind of message");
     const std::uint8_t codec = in.byte();
     h.codec = static_cast<codec_id>(codec);
     h.form = static_cast<queryable_form>(codec);
@@ -133,7 +137,13 @@ result<header> decode(byte_view bytes) {
     h.geometry.seed.low = in.varint();
     h.geometry.seed.high = in.varint();
     if (!in.wrong()) {
-        if (auto valid = check(h.geometry); !valid) in.fail(valid.error().message, geometry_offset);
+        geometry checked = h.geometry;
+        if (!h.has_geometry()) {
+            if (checked.bits != 0 || checked.hashes != 0 || checked.layout != layout_id{})
+                in.fail("a geometry where there is none", geometry_offset);
+            checked.bits = 512, checked.hashes = 1, checked.layout = layout_id::blocked;
+        }
+        if (auto valid = check(checked); !valid) in.fail(valid.error().message, geometry_offset);
     }
     if (const std::uint64_t items = in.varint(); items > 0) h.items = items - 1;
     if (h.kind == kind::counting && !h.items)

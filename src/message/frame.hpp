@@ -5,7 +5,8 @@
 //   5  1  kind            what the payload is
 //   6  1  codec           how it is coded; of a queryable filter, its form
 //   7  1  header length   H, so that a reader can find the payload
-//   8  …  layout, hash family, hashes (a byte each); bits, seed low, seed high, items + 1 or 0, counter bits,
+//   8  …  layout, hash family, hashes (a byte each; layout, hashes and bits are 0 where a kind has none);
+//   bits, seed low, seed high, items + 1 or 0, counter bits,
 //         generation (varints); of a delta: base generation (varint), base checksum (4 bytes); payload length
 //         (varint); zeros up to H
 //   H  …  payload
@@ -27,7 +28,20 @@
 
 namespace posy::frame {
 
-enum class kind : std::uint8_t { filter = 1, counting = 2, delta = 3, queryable = 4 };
+enum class kind : std::uint8_t {
+    filter = 1,
+    counting = 2,
+    delta = 3,
+    queryable = 4,
+    // From here on the payload tells its own shape, and the geometry has only the hash and its seed.
+    sealed = 5,
+    map = 6,
+    count_min = 7,
+    spectral = 8,
+    heavy = 9,
+    growing = 10,
+    window = 11,
+};
 
 inline constexpr std::size_t prefix_size = 8;  // enough to know the header's length
 inline constexpr std::size_t checksum_size = 4;
@@ -44,7 +58,8 @@ struct header {
     std::uint32_t base_checksum = 0;
     std::uint64_t payload_size = 0;
 
-    bool raw() const { return kind != kind::queryable && codec == codec_id::raw; }
+    bool has_geometry() const { return kind <= kind::queryable; }
+    bool raw() const { return kind < kind::queryable && codec == codec_id::raw; }
     // Bits of the array that the payload stands for.
     std::uint64_t array_bits() const { return geometry.bits * (kind == kind::counting ? counter_bits : 1); }
     // Its size in memory.

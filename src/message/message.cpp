@@ -82,10 +82,37 @@ draft draft_of(const compressed_filter& filter, const packing&) {
     return d;
 }
 
+// The kinds whose payload tells its own shape.
+template <class Body>
+constexpr frame::kind kind_of = [] {
+    if (std::same_as<Body, sealed_filter>) return frame::kind::sealed;
+    if (std::same_as<Body, bloomier_map>) return frame::kind::map;
+    if (std::same_as<Body, count_min>) return frame::kind::count_min;
+    if (std::same_as<Body, spectral_filter>) return frame::kind::spectral;
+    if (std::same_as<Body, heavy_hitters>) return frame::kind::heavy;
+    if (std::same_as<Body, growing_filter>) return frame::kind::growing;
+    return frame::kind::window;
+}();
+
+template <class Body>
+draft draft_of(const Body& body, const packing&) {
+    draft d;
+    d.header.kind = kind_of<Body>;
+    d.header.geometry = {0, 0, layout_id{}, body.hash().family(), body.hash().seed()};
+    if constexpr (requires { body.bytes(); }) {
+        d.payload = body.bytes();
+    } else {
+        body.append_to(d.coded);
+        d.payload = d.coded;
+    }
+    return d;
+}
+
 // Hands the bytes of the message to `put`, piece by piece.
 template <class Put>
 result<void> emit(body_ref body, const packing& how, Put put) {
     draft d = std::visit([&](const auto* each) { return draft_of(*each, how); }, body.get());
+    if (!d.coded.empty()) d.payload = d.coded;  // it may have moved
     d.header.generation = how.generation;
     d.header.payload_size = d.payload.size();
     const auto header = frame::encode(d.header);
@@ -140,9 +167,43 @@ result<any_body> body_of(const frame::header& h, bit_array array) {
     }
 }
 
+// A body that goes on living in the bytes of its payload.
+bool lives_in_payload(frame::kind kind) {
+    return kind == frame::kind::queryable || kind == frame::kind::sealed || kind == frame::kind::map;
+}
+
+template <class Body>
+result<any_body> any(result<Body> body) {
+    if (!body) return body.error();
+    return any_body(std::move(*body));
+}
+
+// The body of a payload that tells its own shape.
+result<any_body> body_of(frame::kind kind, const hasher& hash, byte_view payload, const read_limits& limits,
+                         std::shared_ptr<const void> keep) {
+    switch (kind) {
+        case frame::kind::sealed:
+            return any(sealed_filter::open(hash, std::move(keep), payload));
+        case frame::kind::map:
+            return any(bloomier_map::open(hash, std::move(keep), payload));
+        case frame::kind::count_min:
+            return any(count_min::parse(hash, payload, limits.max_bytes));
+        case frame::kind::spectral:
+            return any(spectral_filter::parse(hash, payload, limits.max_bytes));
+        case frame::kind::heavy:
+            return any(heavy_hitters::parse(hash, payload, limits.max_bytes));
+        case frame::kind::growing:
+            return any(growing_filter::parse(hash, payload, limits.max_bytes));
+        default:
+            return any(window_filter::parse(hash, payload, limits.max_bytes));
+    }
+}
+
 // The body of a payload that is not raw, or raw in someone else's memory. `keep` is what keeps it there.
 result<any_body> body_of(const frame::header& h, byte_view payload, const read_limits& limits,
                          std::shared_ptr<const void> keep) {
+    if (!h.has_geometry())
+        return body_of(h.kind, hasher(h.geometry.hash, h.geometry.seed), payload, limits, std::move(keep));
     if (h.kind == frame::kind::queryable) {
         auto filter = compressed_filter::open(h.geometry, h.form, h.items, std::move(keep), payload);
         if (!filter) return filter.error();
@@ -194,7 +255,7 @@ result<message> from_bytes(byte_view bytes, const read_limits& limits) {
     if (auto good = check_sum(header, payload, rest.subspan(h->payload_size, frame::checksum_size)); !good)
         return good.error();
     std::shared_ptr<std::vector<std::byte>> copy;
-    if (h->kind == frame::kind::queryable) {  // it goes on living in these bytes, so it gets its own
+    if (lives_in_payload(h->kind)) {  // it goes on living in these bytes, so it gets its own
         copy = std::make_shared<std::vector<std::byte>>(payload.begin(), payload.end());
         payload = *copy;
     }
@@ -276,6 +337,12 @@ result<std::optional<message>> message_reader::read() {
             keep = held;
             at_ += h->payload_size;
         } else {
+            if (!h->has_geometry() && h->payload_size > limits_.max_bytes) {
+                return error{"the payload has " + std::to_string(h->payload_size) +
+                                 " bytes, above the limit of " + std::to_string(limits_.max_bytes) +
+                                 "; raise it if you trust the sender",
+                             frame::prefix_size};
+            }
             // Memory grows with what arrives, not with what was claimed.
             auto held = std::make_shared<std::vector<std::byte>>();
             while (held->size() < h->payload_size) {

@@ -14,7 +14,7 @@ std::vector<codec::instruction_set> sets_of_this_machine() {
     using enum codec::instruction_set;
     std::vector<codec::instruction_set> sets;
     for (const auto set : {scalar, avx2, avx512})
-        if (codec::has(set)) sets.push_back(set);
+        if (base::has(set)) sets.push_back(set);
     return sets;
 }
 

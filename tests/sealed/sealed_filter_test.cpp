@@ -133,7 +133,7 @@ TEST(sealed_filter, answers_do_not_depend_on_the_kernel_or_the_address) {
             const byte_view bytes = byte_view(moved).subspan(shift);
             using enum codec::instruction_set;
             for (const auto set : {scalar, avx2, avx512}) {
-                if (!codec::has(set)) continue;
+                if (!base::has(set)) continue;
                 const auto other = sealed::ribbon::open(nullptr, bytes, set);
                 ASSERT_TRUE(other) << other.error().text();
                 EXPECT_EQ(other->rate(), filter.rate());

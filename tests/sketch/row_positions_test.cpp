@@ -18,7 +18,7 @@ TEST(row_positions, every_instruction_set_gives_the_same) {
             for (digest& d : digests) d = {random(), random()};
             for (const auto set : {codec::instruction_set::scalar, codec::instruction_set::avx2,
                                    codec::instruction_set::avx512}) {
-                if (!codec::has(set)) continue;
+                if (!base::has(set)) continue;
                 std::vector<std::uint32_t> positions(rows.size() * block_keys);
                 row_positions_for(set)(rows, width, digests, positions);
                 for (std::size_t row = 0; row < rows.size(); ++row) {
