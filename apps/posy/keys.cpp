@@ -72,6 +72,17 @@ std::optional<std::uint64_t> integer(std::string_view key) {
     return std::nullopt;
 }
 
+char delimiter_of(const key_options& options, const block& block) {
+    if (options.delimiter.empty()) return block.file->ends_with(".csv") ? ',' : '\t';
+    return options.delimiter == "\\t" ? '\t' : options.delimiter[0];
+}
+
+failure without(const block& block, std::string_view record, const std::string& what,
+                const std::string& advice = "") {
+    const auto at = block.offset + static_cast<std::uint64_t>(record.data() - block.text.data());
+    return failure(*block.file + ": at byte " + std::to_string(at) + ": a record without " + what + advice);
+}
+
 bool in_word(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || (c & 0x80) ||
            c == '\'';
@@ -134,20 +145,29 @@ void key_options::refuse_both_from_stdin(const std::string& filter) const {
     }
 }
 
+std::uint64_t number_in(const key_options& options, const block& block, std::string_view record,
+                        std::size_t field) {
+    std::string scratch;
+    const auto text = field_of(record, field, delimiter_of(options, block), scratch);
+    std::uint64_t number = 0;
+    if (text) {
+        const char* end = text->data() + text->size();
+        if (const auto [at, wrong] = std::from_chars(text->data(), end, number);
+            wrong == std::errc{} && at == end)
+            return number;
+    }
+    throw without(block, record, "an unsigned integer in field " + std::to_string(field));
+}
+
 void for_each_key(const key_options& options, const block& block,
                   const std::function<void(std::string_view, std::string_view)>& use) {
     std::string scratch;
-    const bool csv = options.delimiter.empty() && block.file->ends_with(".csv");
-    const char delimiter = csv                                                       ? ','
-                           : options.delimiter.empty() || options.delimiter == "\\t" ? '\t'
-                                                                                     : options.delimiter[0];
+    const char delimiter = delimiter_of(options, block);
     const auto path = options.json_path.empty() ? nlohmann::json::json_pointer() : pointer(options.json_path);
 
     const auto missing = [&](std::string_view record, const std::string& what) {
-        if (options.skip_missing) return;
-        const auto at = block.offset + static_cast<std::uint64_t>(record.data() - block.text.data());
-        throw failure(*block.file + ": at byte " + std::to_string(at) + ": a record without " + what +
-                      "; --skip-missing leaves such records out");
+        if (!options.skip_missing)
+            throw without(block, record, what, "; --skip-missing leaves such records out");
     };
     const auto give = [&](std::string_view key, std::string_view record) {
         if (options.integers && !integer(key)) return missing(record, "a 64-bit integer");

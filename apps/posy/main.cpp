@@ -32,6 +32,7 @@ int run(int argc, char** argv) {
     add_pack(app);
     add_delta(app);
     add_reconcile(app);
+    add_seal(app);
     add_papers(app);
     add_tour(app);
     add_manual(app);

@@ -85,7 +85,8 @@ std::string describe(const std::vector<plan>& rows, bool json) {
     return table(cells);
 }
 
-std::string describe(const std::vector<named_plan>& alternatives, const plan& chosen) {
+std::string describe(const advice& a) {
+    const plan& chosen = a.chosen;
     std::vector<std::vector<std::string>> rows{
         {"", "layout", "bits/item", "hashes", "rate", "message b/item"}};
     const auto add = [&](const std::string& name, const plan& p) {
@@ -96,7 +97,12 @@ std::string describe(const std::vector<named_plan>& alternatives, const plan& ch
     };
     if (chosen.delta_bits) rows[0].emplace_back("delta b/item");
     add("this plan", chosen);
-    for (const auto& [name, p] : alternatives) add(name, p);
+    for (const auto& [name, p] : a.alternatives) add(name, p);
+    for (const auto& [name, f, bits] : a.sealed) {
+        const std::string per_item = fmt::format("{:.4g}", chosen.per_item(bits));
+        rows.push_back({name, "sealed", per_item, "–", fmt::format("{:.3g}", f), per_item});
+        if (chosen.delta_bits) rows.back().emplace_back("–");
+    }
     return "\n" + table(rows);
 }
 
@@ -133,9 +139,14 @@ void add_plan(CLI::App& app) {
                 j["alternatives"].push_back(to_json(p));
                 j["alternatives"].back()["name"] = name;
             }
+            for (const auto& [name, f, bits] : a.sealed) {
+                j["sealed"].push_back({{"name", name},
+                                       {"false_positive_rate", f},
+                                       {"message_bits_per_item", a.chosen.per_item(bits)}});
+            }
             return print(j.dump(2) + "\n");
         }
-        print(describe(a.chosen) + (a.alternatives.empty() ? "" : describe(a.alternatives, a.chosen)));
+        print(describe(a.chosen) + describe(a));
     });
 }
 

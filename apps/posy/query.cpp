@@ -56,7 +56,13 @@ struct record {
     std::string_view key, text;
 };
 
-// Filter: a plain one, or one that is queried in its coded form.
+// Whatever can be asked, by itself and in batches. A sealed map tells also the values.
+template <class Filter>
+bool asked(const Filter& filter, digest d) {
+    return filter.may_contain(d);
+}
+bool asked(const bloomier_map& map, digest d) { return map.find(d).has_value(); }
+
 template <class Filter>
 class query {
   public:
@@ -82,24 +88,33 @@ class query {
         digests.clear();
         texts.clear();
         std::uint64_t asked = 0, found = 0;
-        const auto tell = [&](std::string_view text, bool yes) {
+        const auto tell = [&](std::string_view text, bool yes, std::optional<std::uint64_t> value = {}) {
             ++asked;
             if (yes == o_.invert) return;
             ++found;
             if (o_.count || o_.quiet || o_.json) return;
-            out.append(text).push_back(o_.keys.record_end());
+            out.append(text);
+            if (value) out.append("\t").append(std::to_string(*value));
+            out.push_back(o_.keys.record_end());
         };
         for_each_key(o_.keys, piece, [&](std::string_view key, std::string_view text) {
             if (o_.near)
-                return tell(text, may_contain_near(
-                                      [&](std::string_view each) { return filter_.may_contain(hash_(each)); },
-                                      key, o_.alphabet));
+                return tell(
+                    text,
+                    may_contain_near([&](std::string_view each) { return tool::asked(filter_, hash_(each)); },
+                                     key, o_.alphabet));
             digests.push_back(o_.keys.hash(hash_, key));
             texts.push_back(text);
         });
-        const std::unique_ptr<bool[]> answers(new bool[digests.size()]);
-        filter_.may_contain(digests, {answers.get(), digests.size()});
-        for (std::size_t i = 0; i < digests.size(); ++i) tell(texts[i], answers[i]);
+        if constexpr (std::same_as<Filter, bloomier_map>) {
+            std::vector<std::optional<std::uint64_t>> values(digests.size());
+            filter_.find(digests, values);
+            for (std::size_t i = 0; i < digests.size(); ++i) tell(texts[i], values[i].has_value(), values[i]);
+        } else {
+            const std::unique_ptr<bool[]> answers(new bool[digests.size()]);
+            filter_.may_contain(digests, {answers.get(), digests.size()});
+            for (std::size_t i = 0; i < digests.size(); ++i) tell(texts[i], answers[i]);
+        }
         asked_ += asked;
         found_ += found;
     }
@@ -111,6 +126,13 @@ class query {
     std::atomic<std::uint64_t> asked_ = 0, found_ = 0;
 };
 
+template <class Filter>
+double rate_of(const Filter& filter) {
+    if constexpr (requires { filter.rate(); })
+        return filter.rate();
+    else
+        return filter.false_positive_rate();
+}
 double rate_of(const bloom_filter& filter) { return filter.false_positive_rate(); }
 double rate_of(const compressed_filter& filter) { return take(filter.false_positive_rate(), "query"); }
 
@@ -134,6 +156,9 @@ void run(const options& o) {
     message m = load_message(o.filter);
     if (const auto* compressed = std::get_if<compressed_filter>(&m.body)) return run(o, *compressed);
     if (const auto* counting = std::get_if<counting_filter>(&m.body)) return run(o, counting->projection());
+    if (const auto* sealed = std::get_if<sealed_filter>(&m.body)) return run(o, *sealed);
+    if (const auto* map = std::get_if<bloomier_map>(&m.body)) return run(o, *map);
+    if (const auto* growing = std::get_if<growing_filter>(&m.body)) return run(o, *growing);
     run(o, plain_of(std::move(m.body), display_name(o.filter)));
 }
 

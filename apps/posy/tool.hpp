@@ -62,6 +62,7 @@ void add_combine(CLI::App&);
 void add_compare(CLI::App&);
 void add_pack(CLI::App&);
 void add_reconcile(CLI::App&);
+void add_seal(CLI::App&);
 void add_papers(CLI::App&);
 void add_delta(CLI::App&);
 void add_tour(CLI::App&);

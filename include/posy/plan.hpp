@@ -64,9 +64,16 @@ struct named_plan {
     std::string name;
     posy::plan plan;
 };
+// A sealed filter (posy/sealed_filter.hpp): for a set that does not change, the smallest message.
+struct sealed_plan {
+    std::string name;
+    double false_positive_rate = 0;
+    double message_bits = 0;
+};
 struct advice {
     plan chosen;
     std::vector<named_plan> alternatives;  // what else could be done for the same items
+    std::vector<sealed_plan> sealed;       // and what, if they are to stay as they are
 };
 
 // The best plan for the wishes, or which of them cannot be fulfilled; alone, and beside what else there is.

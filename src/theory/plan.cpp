@@ -298,10 +298,24 @@ result<std::vector<plan>> tradeoff(const wishes& want) {
     return rows;
 }
 
+namespace {
+
+// The lowest rate whose sealed filter keeps within so many bits.
+double sealed_rate(double items, double bits) {
+    double low = std::ldexp(1, -32), high = 1;
+    for (int halving = 0; halving < 60; ++halving) {
+        const double middle = std::sqrt(low * high);
+        (theory::sealed_bits(items, middle) <= bits ? high : low) = middle;
+    }
+    return high;
+}
+
+}  // namespace
+
 result<advice> advise(const wishes& want) {
     const auto chosen = choose(want);
     if (!chosen) return chosen.error();
-    advice a{*chosen, {}};
+    advice a{*chosen, {}, {}};
     // What the same items and the same care could buy otherwise; what cannot be, or is the plan, is left out.
     const auto offer = [&](std::string name, wishes other, layout_id layout, goal aim) {
         other.items = want.items;
@@ -324,6 +338,11 @@ result<advice> advise(const wishes& want) {
               {.bits_per_item = chosen->bits_per_item(), .hashes = chosen->hashes / 2}, chosen->layout,
               goal::rate);
     }
+    const auto items = static_cast<double>(want.items);
+    if (rate >= std::ldexp(1, -32))
+        a.sealed.push_back({"sealed, same rate", rate, theory::sealed_bits(items, rate)});
+    if (const double best = sealed_rate(items, chosen->message_bits); best < 1)
+        a.sealed.push_back({"sealed, same message", best, theory::sealed_bits(items, best)});
     return a;
 }
 
