@@ -175,6 +175,11 @@ void ask(const options& o) {
 }  // namespace
 
 void add_count(CLI::App& app) {
+    const auto between_0_and_1 = [](const std::string& text) {
+        double share = 0;
+        const bool fine = CLI::detail::lexical_cast(text, share) && share > 0 && share < 1;
+        return fine ? std::string() : text + " does not lie between 0 and 1";
+    };
     const auto o = std::make_shared<options>();
     CLI::App* command = add_command(
         app, "count", "Count keys in a sketch and print the most frequent",
@@ -195,16 +200,12 @@ void add_count(CLI::App& app) {
                                       "The key counts as often as this field says, an unsigned integer"))
         ->check(CLI::Range(1, 1'000'000))
         ->needs(command->get_option("--field"));
-    auto* epsilon = when_counting(command->add_option(
-        "--epsilon", o->epsilon,
-        "Largest error as a share of the total (default: 0.0001, or half the threshold if that is less)"));
+    auto* epsilon = when_counting(command->add_option("--epsilon", o->epsilon,
+                                                      "Largest error as a share of the total (default: "
+                                                      "0.0001, or half the threshold if that is less)"))
+                        ->check(between_0_and_1);
     when_counting(command->add_option("--delta", o->delta, "How likely a larger error may be"))
-        ->check([](const std::string& text) {
-            double delta = 0;
-            return CLI::detail::lexical_cast(text, delta) && delta > 0 && delta < 1
-                       ? std::string()
-                       : "delta must lie between 0 and 1";
-        })
+        ->check(between_0_and_1)
         ->capture_default_str();
     when_counting(
         command->add_option("--memory", o->memory, "Size of the sketch instead of --epsilon, e.g. 64MiB"))
@@ -217,6 +218,7 @@ void add_count(CLI::App& app) {
                     ->capture_default_str();
     when_counting(command->add_option("--threshold", o->threshold,
                                       "Print instead all keys with at least this share of the total"))
+        ->check(between_0_and_1)
         ->excludes(top);
     when_counting(
         command->add_option("-o,--output", o->output, "File for the sketch; with - nothing else is printed"));
