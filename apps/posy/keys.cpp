@@ -9,8 +9,8 @@
 namespace posy::tool {
 namespace {
 
-// A field of a delimited record. Between commas it is unquoted as in RFC 4180 when it starts with a quote;
-// quotes do not reach over the end of a line. `scratch` holds the text where unquoting had to change it.
+// Between commas a field is unquoted as in RFC 4180 when it starts with a quote; quotes do not reach over the
+// end of a line. `scratch` holds the text where unquoting had to change it.
 std::optional<std::string_view> field_of(std::string_view record, std::size_t number, char delimiter,
                                          std::string& scratch) {
     for (std::size_t i = 1;; ++i) {
@@ -72,15 +72,9 @@ std::optional<std::uint64_t> integer(std::string_view key) {
     return std::nullopt;
 }
 
-char delimiter_of(const key_options& options, const block& block) {
-    if (options.delimiter.empty()) return block.file->ends_with(".csv") ? ',' : '\t';
-    return options.delimiter == "\\t" ? '\t' : options.delimiter[0];
-}
-
-failure without(const block& block, std::string_view record, const std::string& what,
-                const std::string& advice = "") {
+std::string where(const block& block, std::string_view record) {
     const auto at = block.offset + static_cast<std::uint64_t>(record.data() - block.text.data());
-    return failure(*block.file + ": at byte " + std::to_string(at) + ": a record without " + what + advice);
+    return *block.file + ": at byte " + std::to_string(at);
 }
 
 bool in_word(char c) {
@@ -148,7 +142,7 @@ void key_options::refuse_both_from_stdin(const std::string& filter) const {
 std::uint64_t number_in(const key_options& options, const block& block, std::string_view record,
                         std::size_t field) {
     std::string scratch;
-    const auto text = field_of(record, field, delimiter_of(options, block), scratch);
+    const auto text = options.field_of(block, record, field, scratch);
     std::uint64_t number = 0;
     if (text) {
         const char* end = text->data() + text->size();
@@ -156,21 +150,29 @@ std::uint64_t number_in(const key_options& options, const block& block, std::str
             wrong == std::errc{} && at == end)
             return number;
     }
-    throw without(block, record, "an unsigned integer in field " + std::to_string(field));
+    throw failure(where(block, record) + ": no unsigned integer in field " + std::to_string(field));
+}
+
+std::optional<std::string_view> key_options::field_of(const block& block, std::string_view record,
+                                                      std::size_t number, std::string& scratch) const {
+    const bool csv = delimiter.empty() && block.file->ends_with(".csv");
+    const char separator = csv ? ',' : delimiter.empty() || delimiter == "\\t" ? '\t' : delimiter[0];
+    return tool::field_of(record, number, separator, scratch);
+}
+
+void key_options::missing(const block& block, std::string_view record, const std::string& what) const {
+    if (skip_missing) return;
+    throw failure(where(block, record) + ": a record without " + what +
+                  "; --skip-missing leaves such records out");
 }
 
 void for_each_key(const key_options& options, const block& block,
                   const std::function<void(std::string_view, std::string_view)>& use) {
     std::string scratch;
-    const char delimiter = delimiter_of(options, block);
     const auto path = options.json_path.empty() ? nlohmann::json::json_pointer() : pointer(options.json_path);
 
-    const auto missing = [&](std::string_view record, const std::string& what) {
-        if (!options.skip_missing)
-            throw without(block, record, what, "; --skip-missing leaves such records out");
-    };
     const auto give = [&](std::string_view key, std::string_view record) {
-        if (options.integers && !integer(key)) return missing(record, "a 64-bit integer");
+        if (options.integers && !integer(key)) return options.missing(block, record, "a 64-bit integer");
         use(key, record);
     };
 
@@ -182,11 +184,12 @@ void for_each_key(const key_options& options, const block& block,
         if (options.words) {
             split_words(record, [&](std::string_view word) { give(word, word); });
         } else if (options.field != 0) {
-            const auto key = field_of(record, options.field, delimiter, scratch);
-            key ? give(*key, record) : missing(record, "field " + std::to_string(options.field));
+            const auto key = options.field_of(block, record, options.field, scratch);
+            key ? give(*key, record)
+                : options.missing(block, record, "field " + std::to_string(options.field));
         } else if (!options.json_path.empty()) {
             const auto key = json_value(record, path);
-            key ? give(*key, record) : missing(record, "a value at " + options.json_path);
+            key ? give(*key, record) : options.missing(block, record, "a value at " + options.json_path);
         } else {
             give(record, record);
         }

@@ -17,6 +17,8 @@
 
 namespace posy::tool {
 
+struct block;
+
 struct key_options {
     std::vector<std::string> files;  // none: standard input
     std::size_t field = 0;           // 1 is the first; 0: the whole record
@@ -35,6 +37,11 @@ struct key_options {
     unsigned thread_count() const;
     // The key's digest; an integer in integer mode.
     digest hash(const hasher&, std::string_view key) const;
+    // A field of a record of the block; `scratch` holds it where it is not there as it stands.
+    std::optional<std::string_view> field_of(const block&, std::string_view record, std::size_t number,
+                                             std::string& scratch) const;
+    // Throws failure for a record without what it should have, unless such records are to be skipped.
+    void missing(const block&, std::string_view record, const std::string& what) const;
     void refuse_both_from_stdin(const std::string& filter) const;
 };
 
@@ -51,8 +58,8 @@ struct block {
 void for_each_block(const key_options&, const std::string& title,
                     const std::function<void(const block&)>& work);
 
-// Calls use(key, record) for every key of the block. Throws failure for a record without a key, unless such
-// records are to be skipped.
+// Calls use(key, record) for every key of the block; the key's text is there during the call. Throws failure
+// for a record without a key, unless such records are to be skipped.
 void for_each_key(const key_options&, const block&,
                   const std::function<void(std::string_view key, std::string_view record)>& use);
 

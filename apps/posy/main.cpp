@@ -31,6 +31,7 @@ int run(int argc, char** argv) {
     add_compare(app);
     add_pack(app);
     add_delta(app);
+    add_count(app);
     add_reconcile(app);
     add_seal(app);
     add_papers(app);

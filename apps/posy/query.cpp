@@ -2,14 +2,13 @@
 #include <fmt/core.h>
 
 #include <atomic>
-#include <condition_variable>
 #include <memory>
-#include <mutex>
 
 #include "keys.hpp"
 #include "near.hpp"
 #include "text.hpp"
 #include "tool.hpp"
+#include "turns.hpp"
 
 namespace posy::tool {
 namespace {
@@ -19,41 +18,6 @@ struct options {
     key_options keys;
     bool invert = false, count = false, quiet = false, near = false, json = false;
     std::string alphabet = printable_ascii();
-};
-
-// Results leave in the order of the input, whichever thread has them first.
-class ordered_output {
-  public:
-    void write(std::uint64_t sequence, std::string_view text) {
-        std::unique_lock lock(mutex_);
-        turn_.wait(lock, [&] { return next_ == sequence || failed_; });
-        if (failed_) return;
-        try {
-            if (!text.empty()) print(text);
-        } catch (...) {
-            failed_ = true;
-            turn_.notify_all();
-            throw;
-        }
-        ++next_;
-        turn_.notify_all();
-    }
-    void give_up() {
-        const std::lock_guard lock(mutex_);
-        failed_ = true;
-        turn_.notify_all();
-    }
-
-  private:
-    std::mutex mutex_;
-    std::condition_variable turn_;
-    std::uint64_t next_ = 0;
-    bool failed_ = false;
-};
-
-struct record {
-    digest d;
-    std::string_view key, text;
 };
 
 // Whatever can be asked, by itself and in batches. A sealed map tells also the values.
@@ -68,15 +32,11 @@ class query {
   public:
     query(const options& o, const Filter& filter) : o_(o), filter_(filter), hash_(filter.hash()) {}
 
-    void operator()(const block& piece) {
-        try {
-            std::string out;
-            answer(piece, out);
-            out_.write(piece.sequence, out);
-        } catch (...) {
-            out_.give_up();
-            throw;
-        }
+    // The keys of the block that are to be printed.
+    std::string operator()(const block& piece) {
+        std::string out;
+        answer(piece, out);
+        return out;
     }
     std::uint64_t asked() const { return asked_; }
     std::uint64_t found() const { return found_; }
@@ -122,7 +82,6 @@ class query {
     const options& o_;
     const Filter& filter_;
     hasher hash_;
-    ordered_output out_;
     std::atomic<std::uint64_t> asked_ = 0, found_ = 0;
 };
 
@@ -140,7 +99,11 @@ template <class Filter>
 void run(const options& o, const Filter& filter) {
     if (o.near) warn_if_near_is_vague(rate_of(filter), o.alphabet);
     query<Filter> q(o, filter);
-    for_each_block(o.keys, "querying", [&](const block& piece) { q(piece); });
+    for_each_block_in_turn(o.keys, "querying", [&](const block& piece) {
+        return [out = q(piece)] {
+            if (!out.empty()) print(out);
+        };
+    });
     if (o.json) {
         print(fmt::format("{{\"keys\": {}, \"{}\": {}, \"false_positive_rate\": {}}}\n", q.asked(),
                           o.invert ? "absent" : "may_be_present", q.found(), rate_of(filter)));

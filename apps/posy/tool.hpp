@@ -61,6 +61,7 @@ void add_info(CLI::App&);
 void add_combine(CLI::App&);
 void add_compare(CLI::App&);
 void add_pack(CLI::App&);
+void add_count(CLI::App&);
 void add_reconcile(CLI::App&);
 void add_seal(CLI::App&);
 void add_papers(CLI::App&);

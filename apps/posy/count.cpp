@@ -1,0 +1,229 @@
+// posy count: how often each key comes, and which come most often, in memory that does not grow with the
+// keys.
+//
+// A Count-Min sketch and a list of candidates (posy/heavy_hitters.hpp). The conservative rule depends on the
+// order of the keys, so blocks are counted in turn: the same input gives the same sketch with any number of
+// threads, which cut and hash the keys.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <deque>
+#include <functional>
+#include <nlohmann/json.hpp>
+
+#include "keys.hpp"
+#include "posy/theory.hpp"
+#include "shape.hpp"
+#include "text.hpp"
+#include "tool.hpp"
+#include "turns.hpp"
+
+namespace posy::tool {
+namespace {
+
+struct options {
+    key_options keys;
+    hash_options hash;
+    std::string memory, output, ask;
+    std::size_t weight_field = 0;  // 0: every key counts 1
+    double delta = 0.01;
+    std::optional<double> epsilon, threshold;
+    std::uint64_t top = 10;
+    bool plain = false, conservative = false, json = false;
+};
+
+// The keys of one block, ready to be counted or looked up.
+struct batch {
+    std::vector<std::string_view> keys;
+    std::vector<digest> digests;
+    std::vector<std::uint32_t> weights;  // none: all 1
+    std::deque<std::string> copies;      // of keys that do not stand in the input as they are
+};
+
+std::optional<std::uint32_t> weight_of(const options& o, const block& piece, std::string_view record) {
+    std::string scratch;
+    const auto text = o.keys.field_of(piece, record, o.weight_field, scratch);
+    if (!text) return std::nullopt;
+    std::uint32_t weight = 0;
+    const char* end = text->data() + text->size();
+    const auto [at, wrong] = std::from_chars(text->data(), end, weight);
+    return wrong == std::errc{} && at == end ? std::optional(weight) : std::nullopt;
+}
+
+batch batch_of(const options& o, const hasher& hash, const block& piece) {
+    batch b;
+    const auto inside = [&](std::string_view key) {
+        const std::less_equal<> before;
+        return before(piece.text.data(), key.data()) &&
+               before(key.data() + key.size(), piece.text.data() + piece.text.size());
+    };
+    for_each_key(o.keys, piece, [&](std::string_view key, std::string_view record) {
+        if (o.weight_field != 0) {
+            const auto weight = weight_of(o, piece, record);
+            if (!weight)
+                return o.keys.missing(
+                    piece, record, fmt::format("a weight from 0 to 4294967295 in field {}", o.weight_field));
+            b.weights.push_back(*weight);
+        }
+        b.digests.push_back(o.keys.hash(hash, key));
+        b.keys.push_back(inside(key) ? key : b.copies.emplace_back(key));
+    });
+    return b;
+}
+
+void add(heavy_hitters& hitters, const batch& b) {
+    if (b.weights.empty()) return hitters.add(b.keys, b.digests);
+    for (std::size_t i = 0; i < b.weights.size(); ++i) hitters.add(b.keys[i], b.digests[i], b.weights[i]);
+}
+
+void add(count_min& sketch, const batch& b) {
+    if (b.weights.empty()) return sketch.add(b.digests);
+    for (std::size_t i = 0; i < b.weights.size(); ++i) sketch.add(b.digests[i], b.weights[i]);
+}
+
+template <class Counts>
+void count_keys_in(Counts& counts, const options& o) {
+    for_each_block_in_turn(o.keys, "counting", [&](const block& piece) {
+        return [&counts, b = batch_of(o, counts.hash(), piece)] { add(counts, b); };
+    });
+}
+
+count_min make_sketch(const options& o) {
+    const hasher hash(o.hash.family(), o.hash.seed());
+    const update_rule rule = o.plain ? update_rule::plain : update_rule::conservative;
+    if (!o.memory.empty()) {
+        const auto depth = static_cast<unsigned>(theory::count_min_depth(o.delta));
+        return take(count_min::with_bytes(hash, parse_amount(o.memory), depth, rule), "count");
+    }
+    constexpr double usual = 1e-4;  // with the usual delta, 544 kB
+    const double epsilon = o.epsilon.value_or(o.threshold ? std::min(usual, *o.threshold / 2) : usual);
+    return take(count_min::with_guarantee(hash, epsilon, o.delta, rule), "count");
+}
+
+std::string to_json(const count_min& sketch, const heavy_hitters::list& list) {
+    nlohmann::ordered_json j{
+        {"total", sketch.total()},           {"epsilon", sketch.epsilon()},
+        {"delta", sketch.delta()},           {"error_bound", sketch.error_bound()},
+        {"probability", 1 - sketch.delta()}, {"memory_bytes", sketch.cells().size() * 4}};
+    if (!list.keys.empty()) j["complete_from"] = list.complete_from;
+    j["keys"] = nlohmann::ordered_json::array();
+    for (const auto& [key, estimate] : list.keys) {
+        const auto low = std::max(0.0, std::ceil(estimate - sketch.error_bound()));
+        j["keys"].push_back({{"key", key}, {"estimate", estimate}, {"low", static_cast<std::uint64_t>(low)}});
+    }
+    return j.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
+
+std::string line(const options& o, std::uint32_t estimate, std::string_view key) {
+    return fmt::format("{}\t{}{}", estimate, key, o.keys.record_end());
+}
+
+// Prints what was found and saves; with -o - the sketch is the output.
+void finish(const options& o, body_ref body, const count_min& sketch, const heavy_hitters::list& list) {
+    if (!o.output.empty()) save_body(o.output, body);
+    if (o.output != "-") {
+        std::string text = o.json ? to_json(sketch, list) : "";
+        if (!o.json)
+            for (const auto& [key, estimate] : list.keys) text += line(o, estimate, key);
+        print(text);
+    }
+    exit_status = sketch.total() > 0 ? 0 : 1;
+}
+
+void run(const options& o) {
+    if (!o.output.empty()) check_output(o.output);
+    count_min sketch = make_sketch(o);
+    if (!o.threshold && o.top == 0) {
+        count_keys_in(sketch, o);
+        return finish(o, sketch, sketch, {});
+    }
+    auto hitters = take(o.threshold ? heavy_hitters::above(std::move(sketch), *o.threshold)
+                                    : heavy_hitters::top(std::move(sketch), o.top),
+                        "count");
+    count_keys_in(hitters, o);
+    finish(o, hitters, hitters.sketch(), hitters.report());
+}
+
+const count_min& sketch_in(const any_body& body, const std::string& name) {
+    if (const auto* hitters = std::get_if<heavy_hitters>(&body)) return hitters->sketch();
+    if (const auto* sketch = std::get_if<count_min>(&body)) return *sketch;
+    throw failure(name + ": this needs a sketch that 'posy count -o' saved, and it is " + kind_name(body));
+}
+
+void ask(const options& o) {
+    o.keys.refuse_both_from_stdin(o.ask);
+    const message m = load_message(o.ask);
+    const count_min& sketch = sketch_in(m.body, display_name(o.ask));
+    bool found = false;
+    for_each_block_in_turn(o.keys, "asking", [&](const block& piece) {
+        const batch b = batch_of(o, sketch.hash(), piece);
+        std::vector<std::uint32_t> estimates(b.keys.size());
+        sketch.estimate(b.digests, estimates);
+        std::string text;
+        for (std::size_t i = 0; i < estimates.size(); ++i) text += line(o, estimates[i], b.keys[i]);
+        const bool any = std::ranges::any_of(estimates, [](std::uint32_t n) { return n > 0; });
+        return [&found, any, text = std::move(text)] {
+            print(text);
+            found = found || any;
+        };
+    });
+    exit_status = found ? 0 : 1;
+}
+
+}  // namespace
+
+void add_count(CLI::App& app) {
+    const auto between_0_and_1 = [](const std::string& text) {
+        double share = 0;
+        const bool fine = CLI::detail::lexical_cast(text, share) && share > 0 && share < 1;
+        return fine ? std::string() : text + " does not lie between 0 and 1";
+    };
+    const auto o = std::make_shared<options>();
+    CLI::App* command = add_command(
+        app, "count", "Count keys in a sketch and print the most frequent",
+        "  posy count access.log --field 1 --delimiter ' '        the ten busiest clients\n"
+        "  posy count --threshold 0.01 --words book.txt           words that are 1 % of all\n"
+        "  posy count sales.csv --field 2 --weight-field 5        the largest sums\n"
+        "  posy count --memory 64MiB --top 100 -o day.posy urls.txt\n"
+        "  posy count --ask day.posy candidates.txt               how often were these seen\n"
+        "An estimate is never below the truth, and above it by more than epsilon times the total\n"
+        "only with probability delta. Estimates end at 4294967295, which means so much or more.\n"
+        "Exit status: 0 if a key was counted (--ask: was seen), 1 if none, 2 on an error.");
+    o->keys.add_to(*command);
+    o->hash.add_to(*command);
+    auto* ask_option = command->add_option(
+        "--ask", o->ask, "Count nothing; print the estimates of the keys in this saved sketch");
+    const auto when_counting = [&](CLI::Option* option) { return option->excludes(ask_option); };
+    when_counting(command->add_option("--weight-field", o->weight_field,
+                                      "The key counts as often as this field says, an unsigned integer"))
+        ->check(CLI::Range(1, 1'000'000))
+        ->needs(command->get_option("--field"));
+    auto* epsilon = when_counting(command->add_option("--epsilon", o->epsilon,
+                                                      "Largest error as a share of the total (default: "
+                                                      "0.0001, or half the threshold if that is less)"))
+                        ->check(between_0_and_1);
+    when_counting(command->add_option("--delta", o->delta, "How likely a larger error may be"))
+        ->check(between_0_and_1)
+        ->capture_default_str();
+    when_counting(
+        command->add_option("--memory", o->memory, "Size of the sketch instead of --epsilon, e.g. 64MiB"))
+        ->excludes(epsilon);
+    auto* conservative =
+        when_counting(command->add_flag("--conservative", o->conservative, "Smaller errors (default)"));
+    when_counting(command->add_flag("--plain", o->plain, "A sketch whose sums are exact when it is merged"))
+        ->excludes(conservative);
+    auto* top = when_counting(command->add_option("--top", o->top, "How many keys to print; 0 keeps no keys"))
+                    ->capture_default_str();
+    when_counting(command->add_option("--threshold", o->threshold,
+                                      "Print instead all keys with at least this share of the total"))
+        ->check(between_0_and_1)
+        ->excludes(top);
+    when_counting(
+        command->add_option("-o,--output", o->output, "File for the sketch; with - nothing else is printed"));
+    when_counting(command->add_flag("--json", o->json, "Print a JSON object, with total and error bound"));
+    command->callback([o] { o->ask.empty() ? run(*o) : ask(*o); });
+}
+
+}  // namespace posy::tool
