@@ -21,9 +21,9 @@ digest_set::digest_set(const hasher& hash, digest_width width, std::vector<diges
         for (digest& d : elements_) d.high = 0;
     }
     std::ranges::sort(elements_, ascending{});
-    const auto extra = std::ranges::unique(elements_);
-    repeated_ = extra.size();
-    elements_.erase(extra.begin(), extra.end());
+    const auto end = std::unique(elements_.begin(), elements_.end());
+    repeated_ = static_cast<std::uint64_t>(elements_.end() - end);
+    elements_.erase(end, elements_.end());
 }
 
 bool digest_set::contains(const digest& element) const {
