@@ -23,7 +23,7 @@ struct options {
     unsigned counter_bits = 4;
 };
 
-using trained = std::variant<bloom_filter, counting_filter>;
+using trained = std::variant<bloom_filter, counting_filter, growing_filter>;
 
 trained make(const options& o, std::uint64_t items, hash_seed seed) {
     // An empty set has the smallest filter there is, and it is a valid one.
@@ -45,9 +45,31 @@ void fill(trained& filter, const options& o, const hasher& hash) {
     });
 }
 
-// A pipe can be read only once, and nobody said how many keys it brings: remember their digests, 16 bytes a
-// key, and size the filter when they are all there.
+// A pipe can be read only once, and nobody said how many keys it brings. If a rate is all that was asked for,
+// a growing filter takes them as they come and is folded down in the end: to a plain filter if one array was
+// enough, or to a few.
+trained grow(const options& o, hash_seed seed) {
+    const wishes want = o.shape.to_wishes();
+    const hasher hash(o.hash.family(), seed);
+    growing_filter::options how;
+    how.rate = want.rate.value_or(how.rate);
+    how.layout = want.layout.value_or(how.layout);
+    how.hashes = want.hashes;
+    how.hash = hash;
+    auto filter = take(growing_filter::make(how), "build");
+    std::mutex one_at_a_time;
+    for_each_batch(o.keys, hash, "building", [&](std::span<const digest> batch) {
+        const std::lock_guard lock(one_at_a_time);
+        take(filter.insert(batch), "build");
+    });
+    if (auto plain = filter.fold_down()) return std::move(*plain);
+    take(filter.shrink(), "build");
+    return filter;
+}
+
+// Otherwise: remember their digests, 16 bytes a key, and size the filter when they are all there.
 trained build_from_pipe(const options& o, hash_seed seed) {
+    if (o.shape.only_rate() && !o.counting) return grow(o, seed);
     std::vector<digest> all;
     std::mutex one_at_a_time;
     for_each_batch(o.keys, hasher(o.hash.family(), seed), "building", [&](std::span<const digest> batch) {
@@ -72,7 +94,11 @@ void run(const options& o) {
     if (known || again) fill(filter, o, hasher(o.hash.family(), seed));
     std::visit([&](const auto& either) { save_body(o.output, either); }, filter);
 
-    if (isatty(STDERR_FILENO)) {
+    if (const auto* grown = std::get_if<growing_filter>(&filter); grown && isatty(STDERR_FILENO)) {
+        fmt::print(stderr, "{} items, {} in {} arrays, false-positive rate {}\n",
+                   count(static_cast<double>(grown->items())), bytes(grown->bits() / 8),
+                   grown->stages().size(), rate(grown->false_positive_rate()));
+    } else if (isatty(STDERR_FILENO)) {
         const auto* counting = std::get_if<counting_filter>(&filter);
         const bloom_filter& plain = counting ? counting->projection() : std::get<bloom_filter>(filter);
         fmt::print(stderr, "{} items, {}, false-positive rate {}\n",

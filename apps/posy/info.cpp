@@ -144,8 +144,50 @@ std::string machine_of(const bloom_filter& plain) {
     return row("instructions", base::name_of(base::best_instruction_set())) + row("memory pages", text);
 }
 
+// The kinds that have no plain filter in them.
+nlohmann::ordered_json facts_of_others(const any_body& body) {
+    nlohmann::ordered_json j{{"kind", kind_name(body).substr(2)}};
+    std::visit(
+        [&]<class Body>(const Body& b) {
+            if constexpr (requires { b.hash(); }) j["hash"] = name_of(b.hash().family());
+            if constexpr (
+                requires { b.items(); } && !requires { b.geometry(); })
+                j["items"] = b.items();
+            if constexpr (requires { b.total(); }) j["total"] = b.total();
+            if constexpr (requires { b.rate(); }) j["false_positive_rate"] = b.rate();
+            if constexpr (std::same_as<Body, growing_filter>) {
+                j["false_positive_rate"] = b.false_positive_rate();
+                j["arrays"] = b.stages().size();
+                j["bits"] = b.bits();
+            }
+            if constexpr (requires { b.value_bits(); }) j["value_bits"] = b.value_bits();
+        },
+        body);
+    return j;
+}
+
+std::string describe_others(const message& m, const std::string& name, bool json) {
+    nlohmann::ordered_json j{{"file", name}};
+    j.update(facts_of_others(m.body));
+    j["message_bytes"] = m.size;
+    if (json) return j.dump(2) + "\n";
+    std::string text;
+    for (const auto& [what, value] : j.items()) {
+        std::string label = what;
+        std::ranges::replace(label, '_', ' ');
+        text += row(label, value.is_string()         ? value.get<std::string>()
+                           : value.is_number_float() ? rate(value.get<double>())
+                                                     : count(value.get<double>()));
+    }
+    return text;
+}
+
 std::string describe(message m, const std::string& name, bool json, bool verbose) {
     nlohmann::ordered_json j{{"file", name}};
+    const bool has_plain = std::holds_alternative<bloom_filter>(m.body) ||
+                           std::holds_alternative<counting_filter>(m.body) ||
+                           std::holds_alternative<compressed_filter>(m.body);
+    if (!has_plain && !std::holds_alternative<filter_delta>(m.body)) return describe_others(m, name, json);
     if (const auto* delta = std::get_if<filter_delta>(&m.body)) {
         if (!json) return row("file", name) + describe(*delta, m.generation);
         j.update(to_json(*delta, m.generation));

@@ -15,6 +15,11 @@ class shape_options {
     // What was asked for. `items` where the command line does not say.
     wishes to_wishes(std::uint64_t items = 0) const;
     bool has_items() const { return !items_.empty(); }
+    // Nothing but a rate, a layout or a number of hashes was asked for.
+    bool only_rate() const {
+        return items_.empty() && max_memory_.empty() && minimize_.empty() && !bits_per_item_ &&
+               !message_bits_ && !delta_bits_ && !delta_fraction_ && !max_hashes_;
+    }
 
   private:
     std::string items_, max_memory_, layout_, minimize_;
