@@ -20,7 +20,7 @@ std::vector<codec::instruction_set> sets_of_this_machine() {
 
 class every_sealed_kernel : public testing::TestWithParam<codec::instruction_set> {};
 INSTANTIATE_TEST_SUITE_P(kernels, every_sealed_kernel, testing::ValuesIn(sets_of_this_machine()),
-                         [](const auto& row) { return std::string(codec::name_of(row.param)); });
+                         [](const auto& row) { return std::string(base::name_of(row.param)); });
 
 TEST_P(every_sealed_kernel, adds_up_the_masked_bits_of_each_column) {
     const kernels k = kernels::of(GetParam());

@@ -24,7 +24,7 @@ TEST(row_positions, every_instruction_set_gives_the_same) {
                 for (std::size_t row = 0; row < rows.size(); ++row) {
                     for (std::size_t i = 0; i < keys; ++i) {
                         ASSERT_EQ(positions[row * block_keys + i], row * width + rows[row](digests[i], width))
-                            << codec::name_of(set);
+                            << base::name_of(set);
                     }
                 }
             }
