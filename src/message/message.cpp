@@ -112,7 +112,6 @@ draft draft_of(const Body& body, const packing&) {
 template <class Put>
 result<void> emit(body_ref body, const packing& how, Put put) {
     draft d = std::visit([&](const auto* each) { return draft_of(*each, how); }, body.get());
-    if (!d.coded.empty()) d.payload = d.coded;  // it may have moved
     d.header.generation = how.generation;
     d.header.payload_size = d.payload.size();
     const auto header = frame::encode(d.header);

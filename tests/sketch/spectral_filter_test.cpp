@@ -98,6 +98,7 @@ errors errors_of(const spectral_filter& filter, const std::vector<std::uint32_t>
 TEST(spectral_filter, errors_of_the_three_methods) {
     for (const layout_id layout : layout_ids()) {
         const geometry shape{round_up_bits(7'000, 5, layout), 5, layout};
+        if (!check(shape)) continue;  // paired takes an even number of hashes
         constexpr unsigned filters = 40;
         double squares = 0;
         std::array<errors, 3> sums{};

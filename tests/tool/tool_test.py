@@ -101,11 +101,12 @@ class BuildAndQuery(ToolTest):
         self.write("b.txt", self.lines(30000, 50000).rstrip("\n"))
         self.posy("build", "a.txt", "b.txt", "-o", "files.posy")
         both = self.lines(0, 50000)
-        self.posy("build", "-o", "pipe.posy", stdin=both)
+        self.posy("build", "-b", "10", "-o", "pipe.posy", stdin=both)  # with a rate alone it would grow
+        self.posy("build", "-b", "10", "a.txt", "b.txt", "-o", "ten.posy")
+        self.assertEqual(self.read("ten.posy"), self.read("pipe.posy"))
         self.posy("build", "--threads", "1", "a.txt", "b.txt", "-o", "one.posy")
         known = self.posy("build", "-n", "50000", "-", "-o", "-", stdin=both)
-        for name in ["pipe.posy", "one.posy"]:
-            self.assertEqual(self.read("files.posy"), self.read(name))
+        self.assertEqual(self.read("files.posy"), self.read("one.posy"))
         self.assertEqual(self.read("files.posy"), known)
         self.assertEqual(self.posy("query", "files.posy", stdin=both), both.encode())
         self.posy("query", "-v", "-q", "files.posy", stdin=both, status=1)
