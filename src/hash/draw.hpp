@@ -1,4 +1,5 @@
-// Random numbers from a seed, by index: SplitMix64 (Steele, Lea and Flood 2014), so multipliers need no table.
+// Random numbers from a seed, by index: SplitMix64 (Steele, Lea and Flood 2014), so multipliers need no
+// table.
 #pragma once
 
 #include <cstdint>

@@ -146,6 +146,7 @@ result<header> decode(byte_view bytes) {
         if (auto valid = check(checked); !valid) in.fail(valid.error().message, geometry_offset);
     }
     if (const std::uint64_t items = in.varint(); items > 0) h.items = items - 1;
+    if (!h.has_geometry() && h.items) in.fail("a number of items where the payload has its own");
     if (h.kind == kind::counting && !h.items)
         in.fail("a counting filter that does not know its number of items");
     const std::uint64_t counter_bits = in.varint();
