@@ -38,6 +38,7 @@ base::descriptor open_end(const std::string& path, int how) {
 peer peer::command(const std::vector<std::string>& words) {
     pipe_ends to_child = make_pipe(), from_child = make_pipe();
     std::vector<char*> arguments;
+    arguments.reserve(words.size() + 1);
     for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
     arguments.push_back(nullptr);
     posix_spawn_file_actions_t actions;

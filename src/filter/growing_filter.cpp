@@ -43,8 +43,9 @@ std::vector<std::uint64_t> divisors_of(std::uint64_t n) {
 }
 
 double expected_rate(const geometry& g, double items, std::uint64_t divisor) {
+    const std::uint64_t bits = g.bits / divisor;
     return layouts::with_layout(g, [&]<class Layout>(const Layout&) {
-        return Layout::expected_rate(items, static_cast<double>(g.bits / divisor), g.hashes);
+        return Layout::expected_rate(items, static_cast<double>(bits), g.hashes);
     });
 }
 

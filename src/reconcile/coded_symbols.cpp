@@ -20,10 +20,10 @@ symbol_places::symbol_places(const digest& element) : random_(derive(element, pu
 void symbol_places::advance() {
     random_ *= 0xd1342543de82ef95;
     const auto i = static_cast<std::int64_t>(index_);
-    const double u = static_cast<double>(static_cast<std::int64_t>(random_ >> 32) + 1);
+    const auto u = static_cast<double>(static_cast<std::int64_t>(random_ >> 32) + 1);
     const double bound = static_cast<double>((i + 1) * (i + 2)) * 0x1p32 / u;
     const auto root = static_cast<std::int64_t>(std::sqrt(bound));
-    const double k = static_cast<double>(root);
+    const auto k = static_cast<double>(root);
     const std::int64_t j = k * (k + 1) > bound ? root - 1 : root;
     index_ = std::min(static_cast<std::uint64_t>(std::max(j, i + 1)), max_symbols);
 }

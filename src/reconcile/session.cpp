@@ -191,7 +191,7 @@ class answerer final : public session::party {
 
     // Symbols up to `until`, or the whole set if that is shorter.
     void post_symbols(double until) {
-        const double whole = static_cast<double>(mine_->size() * bytes_of(mine_->width()));
+        const auto whole = static_cast<double>(mine_->size() * bytes_of(mine_->width()));
         if (until * static_cast<double>(symbol_bytes(mine_->width())) >= whole) {
             post(kind::everything, *mine_);
             awaited_ = step::offer;

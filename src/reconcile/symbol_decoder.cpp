@@ -101,7 +101,7 @@ result<void> symbol_decoder::peel() {
 estimate symbol_decoder::estimate_difference() const {
     const double floor = std::abs(static_cast<double>(balance_));
     if (symbols_.size() < 2) return {floor, floor, INFINITY};
-    const double freedom = static_cast<double>(symbols_.size() - 1);
+    const auto freedom = static_cast<double>(symbols_.size() - 1);
     const double value = spread_ / freedom;
     // χ² is nearly normal in the cube root (Wilson and Hilferty 1931).
     const auto quantile = [&](double z) {

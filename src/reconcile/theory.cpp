@@ -51,7 +51,7 @@ std::vector<double> tree_path(double n, unsigned grain) {
         const double mean = std::ldexp(std::max(n - 1, 0.0), -k - 1);
         if (mean < 1e-15) continue;
         for (auto& row : next) std::ranges::fill(row, 0.0);
-        const std::size_t longest = static_cast<std::size_t>(levels - k);
+        const auto longest = static_cast<std::size_t>(levels - k);
         for (unsigned others = 0; others <= enough; ++others) {
             double term = std::exp(-mean), more = 1;  // P(x leave here), P(x or more)
             for (unsigned x = 0; x <= enough; ++x) {

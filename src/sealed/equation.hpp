@@ -26,13 +26,13 @@ namespace posy::sealed {
 struct row {
     std::uint64_t place = 0;
     std::uint64_t pattern = 0;
-    friend auto operator<=>(const row&, const row&) = default;
+    friend auto operator<=>(const row&, const row&) = default;  // NOLINT(modernize-use-nullptr)
 };
 
 // A row that carries what its key maps to.
 struct valued_row : row {
     std::uint64_t value = 0;
-    friend auto operator<=>(const valued_row&, const valued_row&) = default;
+    friend auto operator<=>(const valued_row&, const valued_row&) = default;  // NOLINT(modernize-use-nullptr)
 };
 
 constexpr std::uint64_t value_of(const row&) { return 0; }
