@@ -21,7 +21,7 @@ void symbol_places::advance() {
     random_ *= 0xd1342543de82ef95;
     const auto i = static_cast<std::int64_t>(index_);
     const auto u = static_cast<double>(static_cast<std::int64_t>(random_ >> 32) + 1);
-    const double bound = static_cast<double>((i + 1) * (i + 2)) * 0x1p32 / u;
+    const double bound = static_cast<double>(i + 1) * static_cast<double>(i + 2) * 0x1p32 / u;
     const auto root = static_cast<std::int64_t>(std::sqrt(bound));
     const auto k = static_cast<double>(root);
     const std::int64_t j = k * (k + 1) > bound ? root - 1 : root;
