@@ -15,7 +15,7 @@
 namespace posy::kernels {
 namespace {
 
-constexpr lanes64 low_bits = 0x1111111111111111 - lanes64{};  // of the nibbles
+constexpr inline lanes64 low_bits = 0x1111111111111111 - lanes64{};  // of the nibbles
 
 // In the low bit of every nibble: is it 15? is it not 0?
 POSY_INLINE inline void stuck(const lanes64& counters, lanes64& which) {
@@ -168,7 +168,7 @@ POSY_TARGET std::size_t remove_counted(counting_arrays& to, const geometry& g, c
 template <class Line>
 constexpr counting_kernel counted{fetch_counters<Line>, insert_counted<Line>, remove_counted<Line>};
 
-const counting_kernel* counted_kernel(unsigned hashes) {
+inline const counting_kernel* counted_kernel(unsigned hashes) {
     if (hashes < 8) return &counted<counted_line<0, true>>;
     if (hashes == 8) return &counted<counted_line<1, false>>;
     if (hashes < 16) return &counted<counted_line<1, true>>;

@@ -177,7 +177,7 @@ const filter_kernel* one_line_kernel(unsigned hashes) {
 }
 
 // All of the set's kernels.
-const filter_kernel* kernel_of(const geometry& g) {
+inline const filter_kernel* kernel_of(const geometry& g) {
     switch (g.layout) {
         case layout_id::blocked:
             return one_line_kernel<lanes64>(g.hashes);
