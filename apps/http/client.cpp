@@ -1,0 +1,105 @@
+#include "client.hpp"
+
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+namespace posy::http {
+
+namespace {
+std::string address_of(const host_port& to, bool secure) {
+    return (secure ? "https://" : "http://") + to.text();
+}
+}  // namespace
+
+task<channel> client::connect(const host_port& to, bool secure, clock::duration time) {
+    std::vector<tcp::endpoint> endpoints;
+    boost::system::error_code failed;
+    if (const auto address = asio::ip::make_address(to.host, failed); !failed) {
+        endpoints.emplace_back(address, to.port);
+    } else {
+        tcp::resolver resolver(watch_.context());
+        const auto found =
+            co_await resolver.async_resolve(to.host, std::to_string(to.port), asio::use_awaitable);
+        for (const auto& each : found) endpoints.push_back(each.endpoint());
+    }
+    failed = asio::error::host_not_found;
+    for (const auto& endpoint : endpoints) {
+        // The watch guards transports; a connection that is still being made has a timer of its own.
+        tcp::socket socket(watch_.context());
+        asio::steady_timer timer(watch_.context(), time);
+        timer.async_wait([&socket](const boost::system::error_code& cancelled) {
+            boost::system::error_code ignored;
+            if (!cancelled) socket.close(ignored);
+        });
+        failed = {};
+        co_await socket.async_connect(endpoint, asio::redirect_error(asio::use_awaitable, failed));
+        if (timer.cancel() == 0 && !failed) failed = asio::error::timed_out;
+        if (failed) continue;
+        if (secure && !tls_)
+            throw refusal(502, "no certificates to trust are known; name them with --tls-ca");
+        channel made;
+        made.connection = secure ? transport::tls(std::move(socket), watch_, *tls_)
+                                 : transport::plain(std::move(socket), watch_);
+        made.connection->expires_after(time);
+        co_await made.connection->connect_handshake(to.host);
+        made.reader = std::make_unique<reader>(*made.connection);
+        made.address = address_of(to, secure);
+        co_return made;
+    }
+    throw boost::system::system_error(failed, "cannot connect to " + to.text());
+}
+
+task<channel> client::open(const host_port& to, bool secure, clock::duration time) {
+    const auto found = kept_.find(address_of(to, secure));
+    while (found != kept_.end() && !found->second.empty()) {
+        auto last = std::move(found->second.back());
+        found->second.pop_back();
+        if (clock::now() - last.since > keep_time || last.channel.connection->expired()) continue;
+        last.channel.used = true;
+        last.channel.connection->expires_after(time);
+        co_return std::move(last.channel);
+    }
+    co_return co_await connect(to, secure, time);
+}
+
+void client::keep(channel c) {
+    auto& all = kept_[c.address];
+    if (all.size() >= max_kept || c.reader->pending()) return;
+    c.connection->expires_after(keep_time);
+    all.push_back({std::move(c), clock::now()});
+}
+
+task<answer> client::ask(const host_port& to, bool secure, const request_head& request, std::string_view body,
+                         const limits& most, clock::duration time) {
+    const std::string head = to_text(request) + "\r\n";
+    for (;;) {
+        channel c = co_await open(to, secure, time);
+        const auto read = c.connection->bytes_read(), written = c.connection->bytes_written();
+        bool lost = false;
+        answer got;
+        try {
+            const std::array<asio::const_buffer, 2> parts{asio::buffer(head),
+                                                          asio::buffer(body.data(), body.size())};
+            co_await c.connection->write(parts);
+            parser<response_head> parsing(most);
+            parsing.skip(request.method == "HEAD");
+            const bool any = co_await c.reader->head(parsing);
+            if (!any) {
+                lost = true;
+            } else {
+                got.body = co_await c.reader->body(parsing);
+                got.head = std::move(parsing.head);
+                got.received = c.connection->bytes_read() - read;
+                got.sent = c.connection->bytes_written() - written;
+                if (parsing.keep_alive()) keep(std::move(c));
+                co_return got;
+            }
+        } catch (const boost::system::system_error&) {
+            if (!c.used || c.connection->bytes_read() != read || c.connection->expired()) throw;
+            lost = true;
+        }
+        if (lost && !c.used) throw refusal(502, to.text() + " closed the connection without an answer");
+    }
+}
+
+}  // namespace posy::http

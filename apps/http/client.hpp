@@ -1,0 +1,63 @@
+// Requests to other servers, over connections that are kept and used again.
+//
+// A client belongs to one thread. An exchange that fails on a kept connection before a byte of the answer
+// came is tried once more on a new one: the server had closed it (RFC 9112, 9.3.1).
+#pragma once
+
+#include <boost/asio/ssl/context.hpp>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "message.hpp"
+#include "transport.hpp"
+
+namespace posy::http {
+
+// An open connection to a server, with its reader.
+struct channel {
+    std::unique_ptr<transport> connection;
+    std::unique_ptr<http::reader> reader;
+    std::string address;  // "https://host:port", the name it is kept under
+    bool used = false;    // it has carried an exchange before
+};
+
+struct answer {
+    response_head head;
+    std::string body;
+    std::uint64_t sent = 0, received = 0;  // bytes on the connection, heads and all
+};
+
+class client {
+  public:
+    explicit client(watch& w) : watch_(w) {}
+
+    // A kept connection to the server, or a new one.
+    task<channel> open(const host_port&, bool secure, clock::duration time);
+    void keep(channel);
+    void drop_all() { kept_.clear(); }
+
+    // One whole exchange. `request.target` is what goes into the request line.
+    task<answer> ask(const host_port&, bool secure, const request_head&, std::string_view body, const limits&,
+                     clock::duration time);
+
+    // How servers are verified; without it, only plain connections can be made.
+    void trust(std::shared_ptr<asio::ssl::context> tls) { tls_ = std::move(tls); }
+
+    static constexpr std::size_t max_kept = 64;  // a server
+    static constexpr auto keep_time = 30s;
+
+  private:
+    task<channel> connect(const host_port&, bool secure, clock::duration time);
+
+    watch& watch_;
+    std::shared_ptr<asio::ssl::context> tls_;
+    struct kept {
+        http::channel channel;
+        clock::time_point since;
+    };
+    std::map<std::string, std::vector<kept>> kept_;
+};
+
+}  // namespace posy::http

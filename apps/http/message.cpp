@@ -1,0 +1,227 @@
+#include "message.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/beast/http/error.hpp>
+#include <boost/beast/http/status.hpp>
+#include <charconv>
+
+namespace posy::http {
+
+namespace {
+
+using error_code = boost::system::error_code;
+using beast_error = boost::beast::http::error;
+
+[[noreturn]] void refuse(const error_code& why) {
+    if (why == beast_error::header_limit) throw refusal(431, "the head of the message is too long");
+    if (why == beast_error::body_limit) throw refusal(413, "the body of the message is too long");
+    if (why == beast_error::bad_version) throw refusal(505, "only HTTP/1.0 and HTTP/1.1 are spoken here");
+    throw refusal(400, "malformed message: " + why.message());
+}
+
+// What Beast leaves to its user.
+template <class Head>
+void check(const parser<Head>& message) {
+    const auto& fields = message.head.fields;
+    if (fields.has("Transfer-Encoding")) {
+        if (!message.chunked()) throw refusal(501, "a transfer coding other than chunked");
+        if (cache::list_members(*fields.combined("Transfer-Encoding")).size() != 1)
+            throw refusal(501, "more than one transfer coding");
+        if (fields.has("Content-Length")) throw refusal(400, "both Transfer-Encoding and Content-Length");
+        if (message.version < 11) throw refusal(400, "Transfer-Encoding in HTTP/1.0");
+    }
+    if constexpr (std::is_same_v<Head, request_head>) {
+        const auto hosts =
+            std::ranges::count_if(fields, [](const auto& f) { return cache::same_name(f.name, "Host"); });
+        if (hosts > 1 || (hosts == 0 && message.version >= 11))
+            throw refusal(400, "a request needs one Host field");
+    }
+}
+
+}  // namespace
+
+task<bool> reader::fill() {
+    if (begin_ > 0) {
+        std::copy(buffer_.begin() + static_cast<std::ptrdiff_t>(begin_),
+                  buffer_.begin() + static_cast<std::ptrdiff_t>(end_), buffer_.begin());
+        end_ -= begin_;
+        begin_ = 0;
+    }
+    if (end_ == buffer_.size()) buffer_.resize(buffer_.size() * 2);  // the parser's limit ends this
+    const auto got = co_await from_.read_some(std::span(buffer_).subspan(end_));
+    end_ += got;
+    co_return got > 0;
+}
+
+template <class Head>
+bool reader::feed(parser<Head>& message) {
+    error_code failed;
+    begin_ += message.put(asio::buffer(buffer_.data() + begin_, end_ - begin_), failed);
+    if (failed == beast_error::need_more) return false;
+    if (failed) refuse(failed);
+    return true;
+}
+
+template <class Head>
+task<bool> reader::head(parser<Head>& message) {
+    message.eager(false);
+    // Some senders end a body with an empty line that was not counted (RFC 9112, 2.2).
+    while (end_ - begin_ >= 2 && buffer_[begin_] == '\r' && buffer_[begin_ + 1] == '\n') begin_ += 2;
+    bool any = pending();
+    while (!message.is_header_done()) {
+        if (pending() && feed(message)) continue;
+        if (message.is_header_done()) break;
+        const bool more = co_await fill();
+        if (!more && !any && !pending()) co_return false;
+        if (!more) throw refusal(400, "the connection ended inside a message");
+        any = true;
+    }
+    check(message);
+    co_return true;
+}
+
+template <class Head>
+task<bool> reader::more(parser<Head>& message) {
+    message.piece.clear();
+    message.eager(true);
+    while (!message.is_done()) {
+        if (pending()) {
+            feed(message);
+            if (!message.piece.empty()) co_return true;
+            if (message.is_done()) break;
+        }
+        const bool more = co_await fill();
+        if (!more) {
+            if (!message.need_eof()) throw refusal(400, "the connection ended inside a message");
+            error_code failed;
+            message.put_eof(failed);
+            if (failed) refuse(failed);
+        }
+    }
+    co_return !message.piece.empty();
+}
+
+template <class Head>
+task<std::string> reader::body(parser<Head>& message) {
+    std::string all;
+    for (;;) {
+        const bool any = co_await more(message);
+        if (!any) break;
+        all += message.piece;
+    }
+    co_return all;
+}
+
+std::string reader::rest() {
+    std::string bytes(buffer_.data() + begin_, end_ - begin_);
+    begin_ = end_ = 0;
+    return bytes;
+}
+
+template task<bool> reader::head(parser<request_head>&);
+template task<bool> reader::head(parser<response_head>&);
+template task<bool> reader::more(parser<request_head>&);
+template task<bool> reader::more(parser<response_head>&);
+template task<std::string> reader::body(parser<request_head>&);
+template task<std::string> reader::body(parser<response_head>&);
+
+std::string_view reason_of(unsigned status) {
+    if (status == 431) return "Request Header Fields Too Large";
+    const auto text = boost::beast::http::obsolete_reason(boost::beast::http::int_to_status(status));
+    return {text.data(), text.size()};
+}
+
+namespace {
+void append_fields(std::string& to, const cache::fields& fields) {
+    for (const auto& [name, value] : fields) {
+        to += name;
+        to += ": ";
+        to += value;
+        to += "\r\n";
+    }
+}
+}  // namespace
+
+std::string to_text(const response_head& head) {
+    std::string text = fmt::format("HTTP/1.1 {} {}\r\n", head.status,
+                                   head.reason.empty() ? reason_of(head.status) : head.reason);
+    append_fields(text, head.fields);
+    return text;
+}
+
+std::string to_text(const request_head& head) {
+    std::string text = head.method + " " + head.target + " HTTP/1.1\r\n";
+    append_fields(text, head.fields);
+    return text;
+}
+
+std::string host_port::text() const {
+    return host.find(':') == std::string::npos ? fmt::format("{}:{}", host, port)
+                                               : fmt::format("[{}]:{}", host, port);
+}
+
+std::optional<host_port> parse_authority(std::string_view text, std::uint16_t default_port) {
+    host_port found{{}, default_port};
+    if (text.starts_with('[')) {
+        const auto end = text.find(']');
+        if (end == std::string_view::npos) return std::nullopt;
+        found.host = text.substr(1, end - 1);
+        text.remove_prefix(end + 1);
+    } else {
+        const auto end = std::min(text.find(':'), text.size());
+        found.host = text.substr(0, end);
+        text.remove_prefix(end);
+    }
+    const auto strange = [](char c) {
+        return static_cast<unsigned char>(c) <= ' ' || c == '@' || c == '/' || c == '\\' || c == '?' ||
+               c == '#' || c == '[' || c == ']' || c == 0x7f;
+    };
+    if (found.host.empty() || std::ranges::any_of(found.host, strange)) return std::nullopt;
+    if (text.empty()) return found;
+    text.remove_prefix(1);
+    if (text.empty()) return found;
+    const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), found.port);
+    if (failed != std::errc{} || end != text.data() + text.size() || found.port == 0) return std::nullopt;
+    return found;
+}
+
+std::optional<url> parse_url(std::string_view text) {
+    url found;
+    const auto scheme = text.substr(0, text.find("://"));
+    if (cache::same_name(scheme, "https")) {
+        found.secure = true;
+    } else if (!cache::same_name(scheme, "http")) {
+        return std::nullopt;
+    }
+    if (text.size() < scheme.size() + 3) return std::nullopt;
+    text.remove_prefix(scheme.size() + 3);
+    const auto slash = std::min(text.find_first_of("/?#"), text.size());
+    auto authority = parse_authority(text.substr(0, slash), found.secure ? 443 : 80);
+    if (!authority) return std::nullopt;
+    found.authority = std::move(*authority);
+    text.remove_prefix(slash);
+    text = text.substr(0, text.find('#'));
+    found.path = text.starts_with('/') ? std::string(text) : "/" + std::string(text);
+    return found;
+}
+
+std::optional<std::string> percent_decoded(std::string_view text) {
+    std::string plain;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (text[i] != '%') {
+            plain += text[i];
+            continue;
+        }
+        unsigned value = 0;
+        if (i + 2 >= text.size()) return std::nullopt;
+        const auto [end, failed] = std::from_chars(text.data() + i + 1, text.data() + i + 3, value, 16);
+        if (failed != std::errc{} || end != text.data() + i + 3) return std::nullopt;
+        plain += static_cast<char>(value);
+        i += 2;
+    }
+    return plain;
+}
+
+}  // namespace posy::http

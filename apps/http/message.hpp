@@ -1,0 +1,143 @@
+// HTTP/1.1 messages on a connection: heads parsed by Beast straight into posy::cache values, bodies piece by
+// piece.
+//
+// What is not HTTP as RFC 9112 writes it is refused with `refusal`, which knows the status to answer with:
+// both lengths given, lengths that disagree, codings other than chunked, bare line feeds, heads beyond the
+// limit. A connection on which a message was refused is closed after the answer: nobody can know where the
+// next message starts.
+#pragma once
+
+#include <boost/beast/http/basic_parser.hpp>
+#include <cstdint>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "posy/cache/fields.hpp"
+#include "transport.hpp"
+
+namespace posy::http {
+
+using cache::request_head;
+using cache::response_head;
+
+struct refusal : std::runtime_error {
+    refusal(unsigned status_, const std::string& why) : std::runtime_error(why), status(status_) {}
+    unsigned status;
+};
+
+struct limits {
+    std::uint32_t head = 32 * 1024;               // bytes of start line and fields: 431 beyond
+    std::size_t fields = 100;                     // 431 beyond
+    std::uint64_t body = std::uint64_t{1} << 40;  // 413 beyond
+};
+
+// Collects one message as Beast's parser finds its parts. `Head` is request_head or response_head.
+template <class Head>
+class parser final : public boost::beast::http::basic_parser<std::is_same_v<Head, request_head>> {
+    static constexpr bool is_request = std::is_same_v<Head, request_head>;
+    using base = boost::beast::http::basic_parser<is_request>;
+    using text = boost::beast::string_view;
+    using error_code = boost::system::error_code;
+
+  public:
+    explicit parser(const limits& l = {}) : limits_(l) {
+        this->header_limit(l.head);
+        this->body_limit(l.body);
+    }
+    Head head;
+    std::string piece;  // of the body, not yet taken
+    int version = 11;   // 10 or 11
+
+  private:
+    void on_request_impl(boost::beast::http::verb, text method, text target, int v, error_code&) override {
+        version = v;
+        if constexpr (is_request) {
+            head.method.assign(method.data(), method.size());
+            head.target.assign(target.data(), target.size());
+        }
+    }
+    void on_response_impl(int code, text reason, int v, error_code&) override {
+        version = v;
+        if constexpr (!is_request) {
+            head.status = static_cast<unsigned>(code);
+            head.reason.assign(reason.data(), reason.size());
+        }
+    }
+    void on_field_impl(boost::beast::http::field, text name, text value, error_code& failed) override {
+        if (head.fields.size() >= limits_.fields)
+            failed = make_error_code(boost::beast::http::error::header_limit);
+        head.fields.add({name.data(), name.size()}, {value.data(), value.size()});
+    }
+    void on_header_impl(error_code&) override {}
+    void on_body_init_impl(const boost::optional<std::uint64_t>&, error_code&) override {}
+    std::size_t on_body_impl(text body, error_code&) override {
+        piece.append(body.data(), body.size());
+        return body.size();
+    }
+    void on_chunk_header_impl(std::uint64_t, text, error_code&) override {}
+    std::size_t on_chunk_body_impl(std::uint64_t, text body, error_code& failed) override {
+        return on_body_impl(body, failed);
+    }
+    void on_finish_impl(error_code&) override {}
+
+    limits limits_;
+};
+
+// The bytes that have arrived on a connection and the messages in them.
+class reader {
+  public:
+    explicit reader(transport& from) : from_(from) {}
+
+    // Up to the end of the head. False when the connection ended before its first byte.
+    template <class Head>
+    task<bool> head(parser<Head>&);
+    // The next piece of the body, in parser.piece; false when there is none any more.
+    template <class Head>
+    task<bool> more(parser<Head>&);
+    // The rest of the body.
+    template <class Head>
+    task<std::string> body(parser<Head>&);
+    // Is part of a message here already?
+    bool pending() const { return begin_ < end_; }
+    // Bytes beyond what was parsed: the tunnel behind a CONNECT starts with them.
+    std::string rest();
+
+  private:
+    template <class Head>
+    bool feed(parser<Head>&);  // false: needs more bytes
+    task<bool> fill();         // false: at the end
+
+    transport& from_;
+    std::vector<char> buffer_ = std::vector<char>(16 * 1024);
+    std::size_t begin_ = 0, end_ = 0;
+};
+
+std::string_view reason_of(unsigned status);
+
+// "HTTP/1.1 200 OK\r\nname: value\r\n…", without the empty line.
+std::string to_text(const response_head&);
+// "GET target HTTP/1.1\r\nname: value\r\n…", without the empty line.
+std::string to_text(const request_head&);
+
+// An authority and what it stands for.
+struct host_port {
+    std::string host;
+    std::uint16_t port = 80;
+    friend bool operator==(const host_port&, const host_port&) = default;
+    std::string text() const;  // "host:port", IPv6 in brackets
+};
+std::optional<host_port> parse_authority(std::string_view, std::uint16_t default_port);
+
+struct url {
+    bool secure = false;
+    host_port authority;
+    std::string path = "/";  // with the query
+};
+// http://… and https://…; nothing else, no user information.
+std::optional<url> parse_url(std::string_view);
+// %xx decoded; nothing if that is malformed.
+std::optional<std::string> percent_decoded(std::string_view);
+
+}  // namespace posy::http

@@ -1,0 +1,184 @@
+#include "server.hpp"
+
+#include <fmt/format.h>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+namespace posy::http {
+
+namespace {
+using boost::system::error_code;
+}
+
+server::server(const serving& how, handler handle) : how_(how), handle_(std::move(handle)) {
+    for (std::size_t i = 0; i < std::max<std::size_t>(how.threads, 1); ++i)
+        workers_.push_back(std::make_unique<worker>());
+}
+
+server::~server() = default;
+
+std::uint16_t server::listen(const host_port& at, std::shared_ptr<asio::ssl::context> tls) {
+    auto& context = workers_.front()->context;
+    tcp::resolver resolver(context);
+    const auto endpoint = resolver.resolve(at.host, std::to_string(at.port))->endpoint();
+    auto acceptor = std::make_unique<tcp::acceptor>(context);
+    acceptor->open(endpoint.protocol());
+    acceptor->set_option(tcp::acceptor::reuse_address(true));
+    acceptor->bind(endpoint);
+    acceptor->listen(4096);
+    const auto port = acceptor->local_endpoint().port();
+    asio::co_spawn(context, accept(*acceptor, std::move(tls)), asio::detached);
+    acceptors_.push_back(std::move(acceptor));
+    return port;
+}
+
+void server::run() {
+    for (auto& each : workers_) each->watch.start();
+    for (std::size_t i = 1; i < workers_.size(); ++i)
+        threads_.emplace_back([this, i] { workers_[i]->context.run(); });
+    workers_.front()->context.run();
+    for (auto& each : threads_) each.join();
+    threads_.clear();
+}
+
+void server::stop(clock::duration grace) {
+    stopping_ = true;
+    asio::post(workers_.front()->context, [this, grace] {
+        for (auto& each : acceptors_) {
+            error_code ignored;
+            each->close(ignored);
+        }
+        for (auto& each : workers_) {
+            asio::co_spawn(
+                each->context,
+                [](server& self, worker& here, clock::duration time) -> task<void> {
+                    here.watch.close_idle();
+                    asio::steady_timer timer(here.context);
+                    for (const auto end = clock::now() + time; self.open_ > 0 && clock::now() < end;) {
+                        timer.expires_after(20ms);
+                        co_await timer.async_wait(asio::use_awaitable);
+                    }
+                    here.watch.stop();
+                    here.context.stop();
+                }(*this, *each, grace),
+                asio::detached);
+        }
+    });
+}
+
+task<void> server::accept(tcp::acceptor& acceptor, std::shared_ptr<asio::ssl::context> tls) {
+    while (acceptor.is_open()) {
+        worker& next = *workers_[next_++ % workers_.size()];
+        error_code failed;
+        tcp::socket socket(next.context);
+        co_await acceptor.async_accept(socket, asio::redirect_error(asio::use_awaitable, failed));
+        if (failed == asio::error::operation_aborted || !acceptor.is_open()) co_return;
+        if (failed) {  // out of descriptors, most likely: wait for some to come back
+            asio::steady_timer timer(workers_.front()->context, 50ms);
+            co_await timer.async_wait(asio::use_awaitable);
+            continue;
+        }
+        ++counts_.connections;
+        if (open_ >= how_.max_connections) {
+            ++counts_.too_many;
+            static constexpr std::string_view full =
+                "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nConnection: close\r\nContent-Length: "
+                "0\r\n\r\n";
+            socket.non_blocking(true, failed);
+            socket.write_some(asio::buffer(full.data(), full.size()), failed);
+            continue;
+        }
+        ++open_;
+        asio::post(next.context, [this, &next, tls, moved = std::move(socket)]() mutable {
+            auto connection = tls ? transport::tls(std::move(moved), next.watch, *tls)
+                                  : transport::plain(std::move(moved), next.watch);
+            asio::co_spawn(next.context, converse(std::move(connection), next),
+                           [this](const std::exception_ptr&) { --open_; });
+        });
+    }
+}
+
+bool server::too_often(const asio::ip::address& who) {
+    if (how_.max_requests_per_second <= 0 || who.is_loopback()) return false;
+    const std::lock_guard lock(buckets_mutex_);
+    if (buckets_.size() > 65536) buckets_.clear();
+    const auto now = clock::now();
+    auto [found, fresh] = buckets_.try_emplace(who, bucket{2 * how_.max_requests_per_second, now});
+    auto& [tokens, at] = found->second;
+    tokens =
+        std::min(2 * how_.max_requests_per_second,
+                 tokens + std::chrono::duration<double>(now - at).count() * how_.max_requests_per_second);
+    at = now;
+    if (tokens < 1) return true;
+    tokens -= 1;
+    return false;
+}
+
+// Reads requests and has them answered, until either side has had enough.
+task<void> server::converse(std::unique_ptr<transport> connection, worker& here) {
+    connection->expires_after(how_.head_time);
+    co_await connection->accept_handshake();
+    reader from(*connection);
+    const bool local = connection->remote().address().is_loopback();
+    unsigned refused = 0;
+    std::string why;
+    try {
+        for (bool first = true;; first = false) {
+            connection->expires_after(first || from.pending() ? how_.head_time : how_.idle_time);
+            connection->idle = true;
+            parser<request_head> parsing(how_.limits);
+            const bool any = co_await from.head(parsing);
+            if (!any) co_return;
+            connection->idle = false;
+            connection->expires_after(how_.body_time);
+            ++counts_.requests;
+            request r{std::move(parsing.head),           {}, *connection, from, parsing, here, local,
+                      parsing.keep_alive() && !stopping_};
+            if (too_often(connection->remote().address())) throw refusal(429, "too many requests");
+            if (r.head.fields.lists("Expect", "100-continue"))
+                co_await connection->write("HTTP/1.1 100 Continue\r\n\r\n");
+            co_await handle_(r);
+            if (!r.keep_alive || stopping_) break;
+            if (!parsing.is_done()) {  // a body that nobody wanted
+                for (bool more = true; more;) more = co_await from.more(parsing);
+            }
+        }
+    } catch (const refusal& r) {
+        refused = r.status;
+        why = r.what();
+    } catch (const boost::system::system_error&) {
+        if (connection->expired()) ++counts_.too_slow;
+        throw;
+    }
+    if (refused) {
+        refused == 429                     ? ++counts_.too_many
+        : refused == 403 || refused == 401 ? ++counts_.forbidden
+                                           : ++counts_.malformed;
+        if (on_refusal) on_refusal(connection->remote().address().to_string(), refused, why);
+        const auto text = fmt::format(
+            "HTTP/1.1 {} {}\r\nConnection: close\r\nContent-Type: text/plain\r\nContent-Length: "
+            "{}\r\n\r\n{}\n",
+            refused, reason_of(refused), why.size() + 1, why);
+        connection->expires_after(5s);
+        co_await connection->write(text);
+    }
+    connection->finish_writing();
+}
+
+task<void> reply(request& to, const response& r) {
+    std::string head = to_text(r.head);
+    if (r.head.status != 304 && r.head.status != 204)
+        head += fmt::format("Content-Length: {}\r\n", r.body.size());
+    if (!to.keep_alive) head += "Connection: close\r\n";
+    head += "\r\n";
+    const bool bare = to.head.method == "HEAD" || r.head.status == 304 || r.head.status == 204;
+    const std::array<asio::const_buffer, 2> parts{asio::buffer(head),
+                                                  asio::buffer(r.body.data(), bare ? 0 : r.body.size())};
+    co_await to.connection.write(parts);
+}
+
+}  // namespace posy::http

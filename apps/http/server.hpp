@@ -1,0 +1,110 @@
+// A server: threads with an io_context each, listeners, limits, and a coroutine a connection.
+//
+// A connection stays with the thread it was given to, so its coroutine needs no locks; what handlers share
+// they guard themselves. Connections are dealt out in turn. Too many of them, or too many requests from one
+// address, are answered 503 and 429 before anything is done for them.
+#pragma once
+
+#include <atomic>
+#include <boost/asio/ssl/context.hpp>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "client.hpp"
+#include "message.hpp"
+#include "transport.hpp"
+
+namespace posy::http {
+
+// One thread's world.
+struct worker {
+    asio::io_context context{1};
+    http::watch watch{context};
+    http::client client{watch};
+};
+
+struct request {
+    request_head head;
+    transport& connection;
+    http::reader& reader;
+    parser<request_head>& parsing;
+    worker& here;
+    bool local = false;      // from this machine
+    bool keep_alive = true;  // the connection may go on after this; a handler may say no
+};
+
+struct response {
+    response_head head{200, {}, {}};
+    std::string body{};
+};
+
+// What is told of requests that did not make sense, and of those that were turned away.
+struct edge_counts {
+    std::atomic<std::uint64_t> connections{0}, requests{0}, malformed{0}, too_many{0}, too_slow{0},
+        forbidden{0};
+};
+
+struct serving {
+    std::size_t threads = 1;
+    std::size_t max_connections = 8192;
+    double max_requests_per_second = 0;  // from one address beyond this machine; 0: as many as it likes
+    clock::duration head_time = 10s;     // from the start of a connection to the end of its first head
+    clock::duration idle_time = 60s;     // from the end of one request to the end of the next one's head
+    clock::duration body_time = 60s;     // without a byte moving
+    http::limits limits{};
+};
+
+class server {
+  public:
+    // Answers one request on its connection. Runs on the connection's thread.
+    using handler = std::function<task<void>(request&)>;
+
+    server(const serving&, handler);
+    ~server();
+
+    // Before run(). Throws when the address cannot be had. Returns the port, chosen if it was 0.
+    std::uint16_t listen(const host_port&, std::shared_ptr<asio::ssl::context> tls = nullptr);
+    // Until stop().
+    void run();
+    // From any thread: no new connections; those that are idle end, others have `grace` to finish.
+    void stop(clock::duration grace = 5s);
+
+    worker& first() { return *workers_.front(); }
+    const std::vector<std::unique_ptr<worker>>& workers() const { return workers_; }
+    std::size_t open_connections() const { return open_; }
+    const edge_counts& counts() const { return counts_; }
+    edge_counts& counts() { return counts_; }
+    // Called with every malformed request: who, which status, why.
+    std::function<void(const std::string& who, unsigned status, const std::string& why)> on_refusal;
+
+  private:
+    task<void> accept(tcp::acceptor&, std::shared_ptr<asio::ssl::context>);
+    task<void> converse(std::unique_ptr<transport>, worker&);
+    bool too_often(const asio::ip::address&);
+
+    serving how_;
+    handler handle_;
+    std::vector<std::unique_ptr<worker>> workers_;
+    std::vector<std::unique_ptr<tcp::acceptor>> acceptors_;
+    std::vector<std::thread> threads_;
+    std::atomic<std::size_t> open_{0};
+    std::atomic<bool> stopping_{false};
+    std::size_t next_ = 0;
+    edge_counts counts_;
+    struct bucket {
+        double tokens;
+        clock::time_point at;
+    };
+    std::mutex buckets_mutex_;
+    std::map<asio::ip::address, bucket> buckets_;
+};
+
+// The usual answer of a handler: fields, length, body, one write.
+task<void> reply(request&, const response&);
+
+}  // namespace posy::http

@@ -1,0 +1,167 @@
+#include "transport.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/ssl/error.hpp>
+#include <boost/asio/ssl/host_name_verification.hpp>
+#include <boost/asio/ssl/stream.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/asio/write.hpp>
+#include <vector>
+
+namespace posy::http {
+
+namespace {
+
+using boost::system::error_code;
+using boost::system::system_error;
+
+class plain_transport final : public transport {
+  public:
+    plain_transport(tcp::socket s, watch& w) : transport(s, w), socket_(std::move(s)) {
+        error_code ignored;
+        socket_.set_option(tcp::no_delay(true), ignored);
+        socket_.non_blocking(true, ignored);
+    }
+
+    task<void> accept_handshake() override { co_return; }
+    task<void> connect_handshake(const std::string& /*host*/) override { co_return; }
+
+    task<std::size_t> read_some(std::span<char> into) override {
+        error_code failed;
+        const auto got = co_await socket_.async_read_some(asio::buffer(into.data(), into.size()),
+                                                          asio::redirect_error(asio::use_awaitable, failed));
+        if (failed && failed != asio::error::eof) throw system_error(failed);
+        read_ += got;
+        co_return got;
+    }
+
+    // Nearly always the kernel takes all of it at once, and there is nothing to wait for.
+    task<void> write(std::span<const asio::const_buffer> buffers) override {
+        const std::size_t total = asio::buffer_size(buffers);
+        std::size_t done = 0;
+        error_code failed;
+        done = socket_.write_some(buffers, failed);
+        if (failed && failed != asio::error::would_block) throw system_error(failed);
+        if (done < total) {
+            std::vector<asio::const_buffer> rest(buffers.begin(), buffers.end());
+            std::size_t skip = done;
+            for (auto& each : rest) {
+                const auto part = std::min(skip, each.size());
+                each += part;
+                skip -= part;
+            }
+            co_await asio::async_write(socket_, rest, asio::use_awaitable);
+        }
+        written_ += total;
+    }
+
+    void finish_writing() override {
+        error_code ignored;
+        socket_.shutdown(tcp::socket::shutdown_send, ignored);
+    }
+    bool encrypted() const override { return false; }
+
+  private:
+    tcp::socket& socket() override { return socket_; }
+    tcp::socket socket_;
+};
+
+class tls_transport final : public transport {
+  public:
+    tls_transport(tcp::socket s, watch& w, asio::ssl::context& context)
+        : transport(s, w), stream_(std::move(s), context) {
+        error_code ignored;
+        socket().set_option(tcp::no_delay(true), ignored);
+    }
+
+    task<void> accept_handshake() override {
+        co_await stream_.async_handshake(asio::ssl::stream_base::server, asio::use_awaitable);
+    }
+    task<void> connect_handshake(const std::string& host) override {
+        stream_.set_verify_callback(asio::ssl::host_name_verification(host));
+        SSL_set_tlsext_host_name(stream_.native_handle(), host.c_str());
+        co_await stream_.async_handshake(asio::ssl::stream_base::client, asio::use_awaitable);
+    }
+
+    task<std::size_t> read_some(std::span<char> into) override {
+        error_code failed;
+        const auto got = co_await stream_.async_read_some(asio::buffer(into.data(), into.size()),
+                                                          asio::redirect_error(asio::use_awaitable, failed));
+        if (failed && failed != asio::error::eof && failed != asio::ssl::error::stream_truncated)
+            throw system_error(failed);
+        read_ += got;
+        co_return got;
+    }
+    task<void> write(std::span<const asio::const_buffer> buffers) override {
+        written_ += co_await asio::async_write(stream_, buffers, asio::use_awaitable);
+    }
+    void finish_writing() override {
+        error_code ignored;
+        socket().shutdown(tcp::socket::shutdown_send, ignored);
+    }
+    bool encrypted() const override { return true; }
+
+  private:
+    tcp::socket& socket() override { return stream_.next_layer(); }
+    asio::ssl::stream<tcp::socket> stream_;
+};
+
+}  // namespace
+
+std::unique_ptr<transport> transport::plain(tcp::socket socket, watch& w) {
+    return std::make_unique<plain_transport>(std::move(socket), w);
+}
+
+std::unique_ptr<transport> transport::tls(tcp::socket socket, watch& w, asio::ssl::context& context) {
+    return std::make_unique<tls_transport>(std::move(socket), w, context);
+}
+
+transport::transport(tcp::socket& socket, watch& w) : watch_(w), deadline_(clock::now() + 10s) {
+    error_code ignored;
+    remote_ = socket.remote_endpoint(ignored);
+    watch_.open_.insert(this);
+}
+
+transport::~transport() { watch_.open_.erase(this); }
+
+task<void> transport::write(std::string_view text) {
+    const asio::const_buffer one = asio::buffer(text.data(), text.size());
+    co_await write(std::span(&one, 1));
+}
+
+void transport::close() {
+    error_code ignored;
+    socket().close(ignored);
+}
+
+void watch::start() { asio::co_spawn(context_, sweep(), asio::detached); }
+
+void watch::stop() {
+    stopped_ = true;
+    timer_.cancel();
+    for (transport* each : open_) each->close();
+}
+
+void watch::close_idle() {
+    for (transport* each : open_) {
+        if (each->idle) each->close();
+    }
+}
+
+task<void> watch::sweep() {
+    while (!stopped_) {
+        timer_.expires_after(500ms);
+        error_code ignored;
+        co_await timer_.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
+        const auto now = clock::now();
+        for (transport* each : open_) {
+            if (each->deadline_ > now || each->expired_) continue;
+            each->expired_ = true;
+            each->close();
+        }
+    }
+}
+
+}  // namespace posy::http

@@ -1,0 +1,102 @@
+// A connection: bytes in, bytes out, over TCP or TLS, with a deadline.
+//
+// A transport belongs to one thread, the one whose io_context its socket has. It is always doing something
+// by a deadline; the watch of its thread looks twice a second and closes those that are late, which ends
+// whatever their coroutine waits for: slow, silent and half-open peers all go the same way, and no operation
+// needs a timer of its own.
+//
+// Errors are exceptions (boost::system::system_error), as Asio's coroutines have them; the end of the
+// stream is not an error.
+#pragma once
+
+#include <utility>  // Boost 1.74 forgets it in awaitable.hpp
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/ssl/context.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <unordered_set>
+
+namespace posy::http {
+
+namespace asio = boost::asio;
+using asio::ip::tcp;
+template <class T>
+using task = asio::awaitable<T>;
+using clock = std::chrono::steady_clock;
+using namespace std::chrono_literals;
+
+class transport;
+
+// The open connections of one thread.
+class watch {
+  public:
+    explicit watch(asio::io_context& context) : context_(context), timer_(context) {}
+    // Looks at the deadlines twice a second, until stop().
+    void start();
+    void stop();
+    // Those that wait for a request that may never come.
+    void close_idle();
+    std::size_t size() const { return open_.size(); }
+    asio::io_context& context() { return context_; }
+
+  private:
+    friend class transport;
+    task<void> sweep();
+
+    asio::io_context& context_;
+    asio::steady_timer timer_;
+    std::unordered_set<transport*> open_;
+    bool stopped_ = false;
+};
+
+class transport {
+  public:
+    static std::unique_ptr<transport> plain(tcp::socket, watch&);
+    // Before its handshake; handshake() comes first.
+    static std::unique_ptr<transport> tls(tcp::socket, watch&, asio::ssl::context&);
+    transport(const transport&) = delete;
+    transport& operator=(const transport&) = delete;
+    virtual ~transport();
+
+    // As the server; or as the client of `host`, whose certificate must name it.
+    virtual task<void> accept_handshake() = 0;
+    virtual task<void> connect_handshake(const std::string& host) = 0;
+    // Some bytes; 0 at the end of the stream.
+    virtual task<std::size_t> read_some(std::span<char> into) = 0;
+    // All of them.
+    virtual task<void> write(std::span<const asio::const_buffer> buffers) = 0;
+    task<void> write(std::string_view text);
+    // Nothing more will be written; reading goes on.
+    virtual void finish_writing() = 0;
+    virtual bool encrypted() const = 0;
+
+    void expires_after(clock::duration time) { deadline_ = clock::now() + time; }
+    void close();
+    bool expired() const { return expired_; }
+    bool idle = false;  // it would not be missed: its owner says so
+    const tcp::endpoint& remote() const { return remote_; }
+    std::uint64_t bytes_read() const { return read_; }
+    std::uint64_t bytes_written() const { return written_; }
+
+  protected:
+    transport(tcp::socket& socket, watch& w);
+    virtual tcp::socket& socket() = 0;
+    std::uint64_t read_ = 0, written_ = 0;
+
+  private:
+    friend class watch;
+    watch& watch_;
+    tcp::endpoint remote_;
+    clock::time_point deadline_;
+    bool expired_ = false;
+};
+
+}  // namespace posy::http

@@ -1,0 +1,93 @@
+#include "posy/overlay/mesh_directory.hpp"
+
+#include <mutex>
+
+namespace posy {
+
+reception mesh_directory::receive(const std::string& peer, byte_view message, std::uint64_t now) {
+    const std::unique_lock lock(mutex_);
+    const auto known = peers_.find(peer);
+    if (known != peers_.end() && std::holds_alternative<subscriber>(known->second))
+        return std::get<subscriber>(known->second).receive(message, now);
+    subscriber fresh(limits_);
+    const auto became = fresh.receive(message, now);
+    if (fresh.filter()) peers_.insert_or_assign(peer, std::move(fresh));
+    return became;
+}
+
+result<void> mesh_directory::receive_squid(const std::string& peer, byte_view bytes, std::uint64_t now) {
+    auto read = squid_digest::from_bytes(bytes, limits_.max_bytes);
+    if (!read) return read.error();
+    const std::unique_lock lock(mutex_);
+    peers_.insert_or_assign(peer, squid{std::move(*read), now});
+    return {};
+}
+
+void mesh_directory::confirm(const std::string& peer, std::uint64_t now) {
+    const std::unique_lock lock(mutex_);
+    const auto known = peers_.find(peer);
+    if (known == peers_.end()) return;
+    if (auto* followed = std::get_if<subscriber>(&known->second)) {
+        followed->confirm(now);
+    } else {
+        std::get<squid>(known->second).at = now;
+    }
+}
+
+void mesh_directory::forget(const std::string& peer) {
+    const std::unique_lock lock(mutex_);
+    peers_.erase(peer);
+}
+
+std::optional<std::uint64_t> mesh_directory::have(const std::string& peer) const {
+    const std::shared_lock lock(mutex_);
+    const auto known = peers_.find(peer);
+    if (known == peers_.end() || !std::holds_alternative<subscriber>(known->second)) return std::nullopt;
+    return std::get<subscriber>(known->second).have();
+}
+
+std::vector<mesh_directory::summary> mesh_directory::summaries(std::uint64_t now) const {
+    const std::shared_lock lock(mutex_);
+    std::vector<summary> all;
+    for (const auto& [peer, held] : peers_) {
+        summary s{.peer = peer};
+        if (const auto* followed = std::get_if<subscriber>(&held)) {
+            const bloom_filter& filter = *followed->filter();
+            s.age = now - followed->updated_at();
+            s.items = filter.items();
+            s.false_positive_rate = filter.false_positive_rate();
+            s.bytes = (filter.geometry().bits + 7) / 8;
+            s.generation = followed->generation();
+        } else {
+            const auto& [digest, at] = std::get<squid>(held);
+            s.age = now - at;
+            s.items = digest.items();
+            s.false_positive_rate = digest.false_positive_rate();
+            s.bytes = digest.size();
+        }
+        all.push_back(std::move(s));
+    }
+    return all;
+}
+
+std::vector<mesh_directory::holder> mesh_directory::who(std::string_view key, std::uint64_t now) const {
+    const std::shared_lock lock(mutex_);
+    std::vector<holder> found;
+    std::optional<hasher> hashed_by;
+    digest hashed;
+    for (const auto& [peer, held] : peers_) {
+        if (const auto* followed = std::get_if<subscriber>(&held)) {
+            if (hashed_by != followed->filter()->hash()) {
+                hashed_by = followed->filter()->hash();
+                hashed = (*hashed_by)(key);
+            }
+            if (followed->filter()->may_contain(hashed))
+                found.push_back({peer, now - followed->updated_at()});
+        } else if (const auto& [digest, at] = std::get<squid>(held); digest.may_contain(key)) {
+            found.push_back({peer, now - at});
+        }
+    }
+    return found;
+}
+
+}  // namespace posy
