@@ -20,6 +20,8 @@ namespace posy {
 struct publishing {
     double change = 0.05;             // publish when this share of the items has changed …
     std::uint64_t max_age = 300'000;  // … or this much time has passed since anything unpublished changed
+    std::uint64_t least_items = 1;    // of which the share is taken: a set that fills up from nothing would
+                                      // otherwise publish with every item
     std::size_t history = 16;         // how many generations back deltas reach
     // Where generations start. A publisher that restarts must not go back: give it the clock, or what it
     // saved.

@@ -27,7 +27,7 @@ bool publisher::due(std::uint64_t now) const {
     if (inserted_ + removed_ == 0) return false;
     // The paper's c: so many of the n items gone, as many come.
     const auto changed = static_cast<double>(std::max(inserted_, removed_));
-    return changed >= how_.change * static_cast<double>(std::max<std::uint64_t>(published_items_, 1)) ||
+    return changed >= how_.change * static_cast<double>(std::max(published_items_, how_.least_items)) ||
            now - last_ >= how_.max_age;
 }
 

@@ -1,0 +1,161 @@
+#include "local_set.hpp"
+
+#include <chrono>
+#include <stdexcept>
+#include <unordered_set>
+
+namespace posy::node {
+
+namespace {
+
+template <class T>
+T must(result<T> value) {
+    if (!value) throw std::runtime_error("the summary of the local set: " + value.error().text());
+    if constexpr (!std::is_void_v<T>) return std::move(*value);
+}
+
+counting_filter empty_filter(const plan& p) { return must(counting_filter::make(p.geometry())); }
+
+}  // namespace
+
+// Sparse arrays make small messages and large memories; beyond 48 bits an item the gain is below a bit.
+result<plan> shape_for(std::uint64_t items, double rate, double change, sharing how) {
+    constexpr double max_bits_per_item = 48;
+    constexpr unsigned max_hashes = 12;
+    std::optional<plan> best;
+    for (unsigned hashes = 1; hashes <= max_hashes; ++hashes) {
+        const auto bits = smallest_bits(items, rate, hashes, layout_id::spread);
+        if (!bits || static_cast<double>(*bits) > max_bits_per_item * static_cast<double>(items)) continue;
+        auto p = predict(items, {*bits, hashes, layout_id::spread}, change);
+        if (!p) return p;
+        const auto cost = [&](const plan& each) {
+            if (how == sharing::compressed) return each.message_bits;
+            if (how == sharing::delta) return *each.delta_bits;
+            return static_cast<double>(each.bits);
+        };
+        if (!best || cost(*p) < cost(*best)) best = *p;
+    }
+    if (!best) return error{"no shape has that rate; choose one between 0.000001 and 0.5"};
+    return *best;
+}
+
+std::uint64_t local_set::now() {
+    return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(
+                                          std::chrono::system_clock::now().time_since_epoch())
+                                          .count());
+}
+
+local_set::local_set(const options& how, key_source all) : how_(how), all_(std::move(all)) {
+    std::uint64_t known = 0;
+    all_([&](std::string_view) { ++known; });
+    planned_ = std::max({how_.items, 2 * known, std::uint64_t{64}});
+    auto filter = empty_filter(must(shape_for(planned_, how_.rate, how_.change, how_.sharing)));
+    all_([&](std::string_view key) { filter.insert(filter.hash()(key)); });
+    // The clock as the first generation: a node that restarts does not go back.
+    const publishing publishing{.change = how_.change,
+                                .max_age = static_cast<std::uint64_t>(how_.interval.count()),
+                                .least_items = planned_,
+                                .first_generation = now(),
+                                .want = how_.sharing == sharing::full ? coding::raw : coding::smallest};
+    publisher_ = must(publisher::make(std::move(filter), publishing, now()));
+    generation_ = publisher_->generation();
+}
+
+void local_set::insert(std::string_view key) { change(key, true); }
+void local_set::remove(std::string_view key) { change(key, false); }
+
+void local_set::change(std::string_view key, bool enters) {
+    std::unique_lock lock(mutex_);
+    const digest d = publisher_->set().hash()(key);
+    enters ? publisher_->insert(d) : void(publisher_->remove(d));
+    if (growing_) meanwhile_.emplace_back(d, enters);
+    changed(lock);
+}
+
+bool local_set::may_contain(std::string_view key) const {
+    const std::lock_guard lock(mutex_);
+    return publisher_->set().may_contain(publisher_->set().hash()(key));
+}
+
+bool local_set::tick() {
+    const auto before = generation_.load();
+    std::unique_lock lock(mutex_);
+    if (publisher_->set().items() > 2 * planned_) {
+        lock.unlock();
+        grow();
+        lock.lock();
+    }
+    changed(lock);
+    return generation_ != before;
+}
+
+// The paper's c, or the time.
+void local_set::changed(std::unique_lock<std::mutex>& lock) {
+    if (!publisher_->due(now())) return;
+    must(publisher_->publish(now()));
+    generation_ = publisher_->generation();
+    answers_.clear();
+    lock.unlock();
+    if (on_publish) on_publish();
+}
+
+// Whoever changes the set holds a lock on the key when it comes here, so the keys cannot be read under our
+// own. They are read without it, and what happened meanwhile is done once more to what was read: entering and
+// leaving a set twice is the same as once.
+void local_set::grow() {
+    {
+        const std::lock_guard lock(mutex_);
+        growing_ = true;
+    }
+    const hasher hash = publisher_->set().hash();
+    const auto by_low = [](digest d) { return static_cast<std::size_t>(d.low); };
+    std::unordered_set<digest, decltype(by_low)> keys(0, by_low);
+    all_([&](std::string_view key) { keys.insert(hash(key)); });
+    const std::lock_guard lock(mutex_);
+    growing_ = false;
+    for (const auto& [d, enters] : std::exchange(meanwhile_, {}))
+        enters ? void(keys.insert(d)) : void(keys.erase(d));
+    planned_ = 2 * std::max<std::uint64_t>(keys.size(), how_.items);
+    auto filter = empty_filter(must(shape_for(planned_, how_.rate, how_.change, how_.sharing)));
+    for (const digest d : keys) filter.insert(d);
+    must(publisher_->rebase(std::move(filter), now()));
+    generation_ = publisher_->generation();
+    answers_.clear();
+    ++rebuilt_;
+}
+
+local_set::answer local_set::summary(std::optional<std::uint64_t> have, bool deltas) {
+    const std::lock_guard lock(mutex_);
+    const auto generation = publisher_->generation();
+    if (have == generation) return {answer::unchanged, generation, nullptr};
+    if (!deltas || how_.sharing != sharing::delta) have.reset();
+    const auto kept = answers_.find(have);
+    if (kept != answers_.end()) return kept->second;
+    auto whole = must(publisher_->full());
+    answer a{answer::whole, generation, nullptr};
+    if (have) {
+        auto delta = must(publisher_->delta_from(*have));
+        if (delta && delta->size() < whole.size()) {
+            a.what = answer::changes;
+            whole = std::move(*delta);
+        }
+    }
+    a.message = std::make_shared<const std::vector<std::byte>>(std::move(whole));
+    answers_[have] = a;
+    return a;
+}
+
+local_set::facts local_set::describe() const {
+    const std::lock_guard lock(mutex_);
+    const auto& set = publisher_->set();
+    return {set.items(),
+            set.geometry().bits,
+            publisher_->generation(),
+            rebuilt_,
+            set.geometry().hashes,
+            set.projection().fill(),
+            set.projection().false_positive_rate(),
+            set.saturated()};
+}
+
+}  // namespace posy::node

@@ -1,0 +1,29 @@
+// Figures for Prometheus, as text (exposition format 0.0.4). Collected anew for every reader: a component
+// writes down what it knows, nothing is registered beforehand.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace posy::node {
+
+class metrics {
+  public:
+    // `labels` as they stand between the braces: R"(peer="px1",kind="delta")", or empty; label() quotes.
+    void counter(std::string_view name, std::string_view help, double value, std::string_view labels = {});
+    void gauge(std::string_view name, std::string_view help, double value, std::string_view labels = {});
+    static std::string label(std::string_view name, std::string_view value);
+
+    std::string text() const;
+
+  private:
+    struct family {
+        std::string name, help, type, samples;
+    };
+    void add(std::string_view type, std::string_view name, std::string_view help, double value,
+             std::string_view labels);
+    std::vector<family> families_;
+};
+
+}  // namespace posy::node

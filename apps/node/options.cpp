@@ -1,0 +1,128 @@
+#include "options.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+namespace posy::node {
+
+namespace asio = boost::asio;
+
+namespace {
+constexpr std::array<std::pair<std::string_view, sharing>, 5> sharings{{{"none", sharing::none},
+                                                                        {"full", sharing::full},
+                                                                        {"compressed", sharing::compressed},
+                                                                        {"delta", sharing::delta},
+                                                                        {"ask", sharing::ask}}};
+}
+
+std::optional<sharing> sharing_named(std::string_view name) {
+    const auto found = std::ranges::find(sharings, name, [](const auto& s) { return s.first; });
+    return found == sharings.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::string_view name_of(sharing s) {
+    return std::ranges::find(sharings, s, [](const auto& each) { return each.second; })->first;
+}
+
+std::optional<peer_address> parse_peer(std::string_view text) {
+    peer_address peer;
+    if (text.starts_with("squid:")) {
+        peer.kind = peer_kind::squid;
+        text.remove_prefix(6);
+    }
+    const auto scheme = text.find("://"), equals = text.find('=');
+    if (equals != std::string_view::npos && (scheme == std::string_view::npos || equals < scheme)) {
+        peer.name = text.substr(0, equals);
+        text.remove_prefix(equals + 1);
+    }
+    auto where = http::parse_url(text.find("://") == std::string_view::npos ? "http://" + std::string(text)
+                                                                            : std::string(text));
+    if (!where) return std::nullopt;
+    if (peer.name.empty()) peer.name = where->authority.text();
+    peer.where = std::move(*where);
+    return peer;
+}
+
+bool network::contains(const asio::ip::address& who) const {
+    const auto bits_of = [](const asio::ip::address& a) {
+        std::vector<unsigned char> bytes;
+        if (a.is_v4()) {
+            const auto b = a.to_v4().to_bytes();
+            bytes.assign(b.begin(), b.end());
+        } else {
+            const auto b = a.to_v6().to_bytes();
+            bytes.assign(b.begin(), b.end());
+        }
+        return bytes;
+    };
+    const auto ours = bits_of(address), theirs = bits_of(who);
+    if (ours.size() != theirs.size()) return false;
+    for (unsigned i = 0; i < bits; ++i) {
+        const auto mask = static_cast<unsigned char>(0x80 >> (i % 8));
+        if ((ours[i / 8] & mask) != (theirs[i / 8] & mask)) return false;
+    }
+    return true;
+}
+
+std::optional<network> parse_network(std::string_view text) {
+    const auto slash = std::min(text.find('/'), text.size());
+    boost::system::error_code failed;
+    network n{asio::ip::make_address(std::string(text.substr(0, slash)), failed)};
+    if (failed) return std::nullopt;
+    const unsigned all = n.address.is_v4() ? 32 : 128;
+    n.bits = all;
+    if (slash == text.size()) return n;
+    const auto count = text.substr(slash + 1);
+    const auto [end, wrong] = std::from_chars(count.data(), count.data() + count.size(), n.bits);
+    if (wrong != std::errc{} || end != count.data() + count.size() || n.bits > all) return std::nullopt;
+    return n;
+}
+
+std::vector<peer_address> read_peers(const std::string& path) {
+    std::ifstream file(path);
+    if (!file) throw std::runtime_error(path + ": cannot be read");
+    std::vector<peer_address> peers;
+    try {
+        for (const auto& each : nlohmann::json::parse(file).at("peers")) {
+            const auto text = each.get<std::string>();
+            auto peer = parse_peer(text);
+            if (!peer)
+                throw std::runtime_error(fmt::format("{}: '{}' is not a peer; write NAME=URL", path, text));
+            peers.push_back(std::move(*peer));
+        }
+    } catch (const nlohmann::json::exception& e) {
+        throw std::runtime_error(fmt::format(
+            "{}: not a list of peers ({}); it should read {{\"peers\": [\"NAME=URL\"]}}", path, e.what()));
+    }
+    return peers;
+}
+
+std::shared_ptr<asio::ssl::context> server_tls(const options& how) {
+    if (how.tls_certificate.empty()) return nullptr;
+    auto context = std::make_shared<asio::ssl::context>(asio::ssl::context::tls_server);
+    context->set_options(asio::ssl::context::default_workarounds | asio::ssl::context::no_tlsv1 |
+                         asio::ssl::context::no_tlsv1_1);
+    context->use_certificate_chain_file(how.tls_certificate);
+    context->use_private_key_file(how.tls_key.empty() ? how.tls_certificate : how.tls_key,
+                                  asio::ssl::context::pem);
+    return context;
+}
+
+std::shared_ptr<asio::ssl::context> client_tls(const options& how) {
+    auto context = std::make_shared<asio::ssl::context>(asio::ssl::context::tls_client);
+    context->set_options(asio::ssl::context::no_tlsv1 | asio::ssl::context::no_tlsv1_1);
+    context->set_verify_mode(asio::ssl::verify_peer);
+    if (how.tls_authority.empty()) {
+        context->set_default_verify_paths();
+    } else {
+        context->load_verify_file(how.tls_authority);
+    }
+    return context;
+}
+
+}  // namespace posy::node

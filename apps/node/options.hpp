@@ -1,0 +1,77 @@
+// What a node is told at its start: by options of the command line, and by a JSON file of the same names.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "http/message.hpp"
+#include "http/server.hpp"
+
+namespace posy::node {
+
+// What peers are told of the local set.
+enum class sharing {
+    none,        // nothing
+    full,        // the whole filter, as it is in memory
+    compressed,  // the whole filter, tuned for the message and coded
+    delta,       // the same, and after that only what changed
+    ask,         // nothing; whoever looks for a key asks everyone, as ICP does
+};
+std::optional<sharing> sharing_named(std::string_view);
+std::string_view name_of(sharing);
+
+enum class peer_kind { posy, squid };
+
+struct peer_address {
+    std::string name;  // how it appears in answers, metrics and logs
+    http::url where;
+    peer_kind kind = peer_kind::posy;
+};
+// "NAME=URL", "URL", "squid:NAME=URL" or "squid:URL"; the name is by default the address.
+std::optional<peer_address> parse_peer(std::string_view);
+
+// A network: an address and how many of its leading bits count.
+struct network {
+    boost::asio::ip::address address;
+    unsigned bits = 0;
+    bool contains(const boost::asio::ip::address&) const;
+};
+std::optional<network> parse_network(std::string_view);
+
+struct options {
+    std::string name;  // of this node among its peers; by default the first address it listens on
+    std::vector<http::host_port> listen{{"127.0.0.1", 3128}};
+    std::vector<http::host_port> listen_tls;
+    std::string tls_certificate, tls_key, tls_authority;  // PEM files
+    std::string token;           // shared by all nodes; needed by whoever is not on this machine
+    std::vector<network> allow;  // who needs no token
+    http::serving serving;
+
+    std::vector<peer_address> peers;
+    std::string peers_file;  // read at the start and again on SIGHUP
+
+    node::sharing sharing = sharing::delta;
+    std::uint64_t items = 100'000;  // expected in the local set; the filter follows when it grows beyond
+    double rate = 0.01;             // of false positives at that size
+    double change = 0.02;           // a new generation when this share of the set has changed …
+    std::chrono::milliseconds interval{300'000};  // … or so long after the first change
+    std::chrono::milliseconds poll{
+        0};                         // ask peers every so often; 0: hold a request open at each (long poll)
+    std::chrono::seconds wait{60};  // for how long
+    bool hint = false;              // tell peers of a new generation, for those that poll
+
+    std::string data;    // folder of the embedded store of keys; empty: keys live in memory only
+    bool quiet = false;  // nothing on standard error but what goes wrong
+};
+
+// Peers of a JSON file: {"peers": ["px1=http://10.0.0.2:3128", …]}. Throws std::runtime_error.
+std::vector<peer_address> read_peers(const std::string& path);
+
+// Certificates from the options: null when there are none. Throws when they cannot be used.
+std::shared_ptr<boost::asio::ssl::context> server_tls(const options&);
+std::shared_ptr<boost::asio::ssl::context> client_tls(const options&);
+
+}  // namespace posy::node
