@@ -32,14 +32,16 @@ void metrics::add(std::string_view type, std::string_view name, std::string_view
         families_.push_back({std::string(name), std::string(help), std::string(type), {}});
         found = families_.end() - 1;
     }
-    found->samples += labels.empty() ? fmt::format("{} {}\n", name, value)
-                                     : fmt::format("{}{{{}}} {}\n", name, labels, value);
+    std::string sample(name);
+    if (!labels.empty()) sample += fmt::format("{{{}}}", labels);
+    found->lines += fmt::format("{} {}\n", sample, value);
+    samples_.emplace_back(std::move(sample), value);
 }
 
 std::string metrics::text() const {
     std::string all;
     for (const auto& f : families_)
-        all += fmt::format("# HELP {0} {1}\n# TYPE {0} {2}\n{3}", f.name, f.help, f.type, f.samples);
+        all += fmt::format("# HELP {0} {1}\n# TYPE {0} {2}\n{3}", f.name, f.help, f.type, f.lines);
     return all;
 }
 

@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace posy::node {
@@ -16,14 +17,17 @@ class metrics {
     static std::string label(std::string_view name, std::string_view value);
 
     std::string text() const;
+    // name{labels} and value, of all.
+    const std::vector<std::pair<std::string, double>>& samples() const { return samples_; }
 
   private:
     struct family {
-        std::string name, help, type, samples;
+        std::string name, help, type, lines;
     };
     void add(std::string_view type, std::string_view name, std::string_view help, double value,
              std::string_view labels);
     std::vector<family> families_;
+    std::vector<std::pair<std::string, double>> samples_;
 };
 
 }  // namespace posy::node

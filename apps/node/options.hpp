@@ -12,6 +12,8 @@
 
 namespace posy::node {
 
+namespace asio = boost::asio;
+
 // What peers are told of the local set.
 enum class sharing {
     none,        // nothing
@@ -35,9 +37,9 @@ std::optional<peer_address> parse_peer(std::string_view);
 
 // A network: an address and how many of its leading bits count.
 struct network {
-    boost::asio::ip::address address;
+    asio::ip::address address;
     unsigned bits = 0;
-    bool contains(const boost::asio::ip::address&) const;
+    bool contains(const asio::ip::address&) const;
 };
 std::optional<network> parse_network(std::string_view);
 
@@ -71,7 +73,7 @@ struct options {
 std::vector<peer_address> read_peers(const std::string& path);
 
 // Certificates from the options: null when there are none. Throws when they cannot be used.
-std::shared_ptr<boost::asio::ssl::context> server_tls(const options&);
-std::shared_ptr<boost::asio::ssl::context> client_tls(const options&);
+std::shared_ptr<asio::ssl::context> server_tls(const options&);
+std::shared_ptr<asio::ssl::context> client_tls(const options&);
 
 }  // namespace posy::node

@@ -1,0 +1,401 @@
+#include "node.hpp"
+
+#include <fmt/format.h>
+#include <openssl/crypto.h>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <charconv>
+#include <nlohmann/json.hpp>
+
+#include "page.hpp"
+#include "posy/cache/http_date.hpp"
+
+namespace posy::node {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr std::string_view squid_path = "/squid-internal-periodic/store_digest";
+constexpr unsigned squid_bits_per_entry = 8;
+
+http::response answer(unsigned status, std::string body = {}, std::string_view type = "text/plain") {
+    http::response r{{status, {}, {}}, std::move(body)};
+    if (!r.body.empty()) r.head.fields.add("Content-Type", type);
+    return r;
+}
+
+http::response json(const nlohmann::json& value, unsigned status = 200) {
+    return answer(status, value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n",
+                  "application/json");
+}
+
+std::int64_t seconds_now() { return static_cast<std::int64_t>(now_in_milliseconds() / 1000); }
+
+// The value of a parameter of the query, decoded.
+std::optional<std::string> parameter(std::string_view query, std::string_view name) {
+    for (std::size_t from = 0; from < query.size();) {
+        const auto end = std::min(query.find('&', from), query.size());
+        const auto pair = query.substr(from, end - from);
+        if (pair.size() > name.size() && pair.starts_with(name) && pair[name.size()] == '=')
+            return http::percent_decoded(pair.substr(name.size() + 1));
+        from = end + 1;
+    }
+    return std::nullopt;
+}
+
+// Prefer: wait=N (RFC 7240, 4.3).
+std::chrono::seconds wait_of(const cache::fields& fields) {
+    constexpr int longest = 300;
+    for (const auto& [name, value] : fields) {
+        if (!cache::same_name(name, "Prefer")) continue;
+        for (const auto member : cache::list_members(value)) {
+            if (!member.starts_with("wait=")) continue;
+            int wait = 0;
+            std::from_chars(member.data() + 5, member.data() + member.size(), wait);
+            return std::chrono::seconds(std::clamp(wait, 0, longest));
+        }
+    }
+    return 0s;
+}
+
+bool same_secret(std::string_view a, std::string_view b) {
+    return a.size() == b.size() && CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
+}
+
+local_set::key_source keys_of(const key_store& keys) {
+    return [&keys](const local_set::visit& visit) { keys.for_each(visit); };
+}
+
+}  // namespace
+
+node::node(const options& how, http::server& server, std::unique_ptr<key_store> keys,
+           local_set::key_source all)
+    : how_(how),
+      server_(server),
+      keys_(std::move(keys)),
+      all_keys_(keys_ ? keys_of(*keys_) : std::move(all)),
+      set_(how_, all_keys_),
+      directory_(read_limits{.max_bytes = std::uint64_t{1} << 30}),
+      peers_(how_, server.first(), directory_, traffic_) {
+    set_.on_publish = [this] {
+        bell_.ring();
+        if (how_.hint) asio::co_spawn(server_.first().context, tell_peers(), asio::detached);
+    };
+    for (const auto& each : server_.workers()) each->client.trust(client_tls(how_));
+    if (keys_) holds = [this](std::string_view key) { return keys_->has(key); };
+}
+
+node::node(const options& how, http::server& server, local_set::key_source keys)
+    : node(how, server, nullptr, std::move(keys)) {}
+
+node::node(const options& how, http::server& server)
+    : node(how, server, std::make_unique<key_store>(how.data), nullptr) {}
+
+void node::start() {
+    peers_.follow_only(how_.peers);
+    asio::co_spawn(server_.first().context, keep_time(), asio::detached);
+}
+
+void node::reload() {
+    if (how_.peers_file.empty()) return;
+    asio::post(server_.first().context, [this] {
+        try {
+            auto peers = read_peers(how_.peers_file);
+            for (const auto& each : how_.peers) peers.push_back(each);
+            peers_.follow_only(peers);
+        } catch (const std::exception& e) {
+            fmt::print(stderr, "posy: {}; the peers stay as they are\n", e.what());
+        }
+    });
+}
+
+// Generations by time, and samples for the page.
+http::task<void> node::keep_time() {
+    asio::steady_timer timer(server_.first().context);
+    for (unsigned ticks = 0;; ++ticks) {
+        timer.expires_after(250ms);
+        co_await timer.async_wait(asio::use_awaitable);
+        set_.tick();
+        if (ticks % (4 * history::spacing) == 0) history_.sample(now_in_milliseconds(), collect());
+    }
+}
+
+// "POST /hint?from=NAME": there is something new. A peer that does not hear it finds out when it asks.
+http::task<void> node::tell_peers() {
+    for (const auto& p : peers_.all()) {
+        if (p->address.kind != peer_kind::posy || !p->up) continue;
+        auto head = peers_.request_to(*p, "POST", "/hint?from=" + how_.name);
+        head.fields.add("Content-Length", "0");
+        try {
+            const auto got = co_await server_.first().client.ask(
+                p->address.where.authority, p->address.where.secure, head, {}, {}, 5s);
+            traffic_.hints += got.sent;
+        } catch (const std::exception&) {
+            ++p->failures;
+        }
+    }
+}
+
+bool node::trusted(const http::request& r) const {
+    if (r.local) return true;
+    const auto who = r.connection.remote().address();
+    if (std::ranges::any_of(how_.allow, [&](const network& n) { return n.contains(who); })) return true;
+    if (how_.token.empty()) return false;
+    for (const auto* field : {"Authorization", "Proxy-Authorization"}) {
+        const auto given = r.head.fields.find(field);
+        if (given && same_secret(*given, "Bearer " + how_.token)) return true;
+    }
+    return false;
+}
+
+bool node::have(std::string_view key) const { return holds ? holds(key) : set_.may_contain(key); }
+
+http::task<bool> node::handle(http::request& r) {
+    std::string_view target = r.head.target;
+    if (!target.starts_with('/')) {
+        // Squid asks its siblings for digests as it asks them for everything: with an absolute URL.
+        if (!target.ends_with(squid_path)) co_return false;
+        const auto where = http::parse_url(target);
+        const auto ours = [&](const http::host_port& l) { return where && l.port == where->authority.port; };
+        if (!where || where->path != squid_path || !std::ranges::any_of(how_.listen, ours)) co_return false;
+        target = squid_path;
+    }
+    const auto path = target.substr(0, target.find('?'));
+    const auto query = path.size() < target.size() ? target.substr(path.size() + 1) : std::string_view();
+    const auto& method = r.head.method;
+    const bool get = method == "GET" || method == "HEAD";
+    http::response a;
+    if (get && path == "/healthz") {
+        a = answer(200, "ok\n");
+    } else if (!trusted(r)) {
+        ++server_.counts().forbidden;
+        a = answer(how_.token.empty() ? 403 : 401, "this node answers those who have its token\n");
+        if (!how_.token.empty()) a.head.fields.add("WWW-Authenticate", "Bearer");
+    } else if (get && path == "/summary") {
+        co_await send_summary(r);
+        co_return true;
+    } else if (get && path == squid_path) {
+        co_await send_squid_digest(r);
+        co_return true;
+    } else if (get && path == "/who") {
+        a = who(query);
+    } else if (get && path == "/have") {
+        const auto key = parameter(query, "key");
+        a = answer(!key ? 400 : have(*key) ? 204 : 404);
+        a.head.fields.add("Cache-Control", "no-store");
+    } else if (path == "/keys" || path.starts_with("/keys/")) {
+        a = co_await change_keys(r);
+    } else if (method == "POST" && path == "/hint") {
+        if (const auto from = parameter(query, "from")) peers_.wake(*from);
+        a = answer(204);
+    } else if (get && path == "/metrics") {
+        a = answer(200, collect().text(), "text/plain; version=0.0.4; charset=utf-8");
+    } else if (get && path == "/history") {
+        a = answer(200, history_.json(), "application/json");
+    } else if (get && path == "/") {
+        a = answer(200, std::string(page_html), "text/html; charset=utf-8");
+        a.head.fields.add("Content-Security-Policy",
+                          "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "
+                          "connect-src 'self'; img-src data:");
+    } else {
+        a = answer(404, "nothing of that name here; / is a page, /metrics figures, docs/node.md the protocol\n");
+    }
+    co_await http::reply(r, a);
+    co_return true;
+}
+
+http::task<void> node::send_summary(http::request& r) {
+    if (how_.sharing == sharing::none || how_.sharing == sharing::ask) {
+        co_await http::reply(r, answer(404, "this node does not share a summary\n"));
+        co_return;
+    }
+    std::optional<std::uint64_t> have;
+    if (const auto tag = r.head.fields.find("If-None-Match")) have = generation_of(*tag);
+    const bool deltas = r.head.fields.lists("A-IM", "posy-delta");
+    auto found = set_.summary(have, deltas);
+    if (const auto wait = wait_of(r.head.fields); found.what == local_set::answer::unchanged && wait > 0s) {
+        r.connection.expires_after(wait + 10s);
+        const auto end = http::clock::now() + wait;
+        while (found.what == local_set::answer::unchanged && http::clock::now() < end) {
+            co_await bell_.wait(r.here.context, end - http::clock::now());
+            found = set_.summary(have, deltas);
+        }
+        r.connection.expires_after(10s);
+    }
+    std::string head;
+    switch (found.what) {
+        case local_set::answer::unchanged:
+            head = "HTTP/1.1 304 Not Modified\r\n";
+            break;
+        case local_set::answer::whole:
+            head = "HTTP/1.1 200 OK\r\n";
+            break;
+        case local_set::answer::changes:
+            head = "HTTP/1.1 226 IM Used\r\nIM: posy-delta\r\n";
+            break;
+    }
+    head += "Date: " + cache::http_date(seconds_now()) + "\r\nETag: " + tag_of(found.generation) + "\r\n";
+    const std::size_t size = found.message ? found.message->size() : 0;
+    if (found.message) head += fmt::format("Content-Length: {}\r\n", size);
+    if (!r.keep_alive) head += "Connection: close\r\n";
+    head += "\r\n";
+    const bool bare = r.head.method == "HEAD" || !found.message;
+    const std::array<asio::const_buffer, 2> parts{
+        asio::buffer(head), bare ? asio::const_buffer() : asio::buffer(*found.message)};
+    co_await r.connection.write(parts);
+    traffic_.framing += head.size();
+    (found.what == local_set::answer::changes ? traffic_.changes : traffic_.whole) += bare ? 0 : size;
+}
+
+// Squid 5 to 7 lose the beginning of a digest that arrives together with its headers: it goes out in three
+// parts, far enough apart to be read one by one.
+http::task<void> node::send_squid_digest(http::request& r) {
+    std::shared_ptr<const std::vector<std::byte>> digest;
+    {
+        const std::lock_guard lock(squid_mutex_);
+        if (!squid_digest_ || squid_generation_ != set_.generation()) {
+            squid_generation_ = set_.generation();
+            std::uint64_t items = 0;
+            all_keys_([&](std::string_view) { ++items; });
+            auto made = squid_digest::make(std::max<std::uint64_t>(items, 64), squid_bits_per_entry);
+            if (!made) throw http::refusal(501, made.error().text());
+            all_keys_([&](std::string_view key) { made->insert(key); });
+            squid_digest_ = std::make_shared<const std::vector<std::byte>>(made->to_bytes());
+        }
+        digest = squid_digest_;
+    }
+    const auto date = cache::http_date(seconds_now());
+    const auto head = fmt::format(
+        "HTTP/1.1 200 OK\r\nDate: {0}\r\nLast-Modified: {0}\r\nExpires: {1}\r\n"
+        "Content-Type: application/cache-digest\r\nContent-Length: {2}\r\n{3}\r\n",
+        date, cache::http_date(seconds_now() + 10), digest->size(),
+        r.keep_alive ? "" : "Connection: close\r\n");
+    const std::array<asio::const_buffer, 3> parts{
+        asio::buffer(head), asio::buffer(digest->data(), squid_digest::header_size),
+        asio::buffer(digest->data() + squid_digest::header_size, digest->size() - squid_digest::header_size)};
+    asio::steady_timer timer(r.here.context);
+    for (const auto& part : parts) {
+        co_await r.connection.write(std::span(&part, 1));
+        if (r.head.method == "HEAD") co_return;
+        timer.expires_after(100ms);
+        co_await timer.async_wait(asio::use_awaitable);
+    }
+    traffic_.squid += digest->size();
+    traffic_.framing += head.size();
+}
+
+// PUT and DELETE of /keys/KEY; POST of lines "+KEY" and "-KEY" to /keys.
+http::task<http::response> node::change_keys(http::request& r) {
+    if (!keys_) co_return answer(405, "the set of this node is that of its cache\n");
+    const std::string_view path = r.head.target;
+    const auto add = [&](std::string_view key) {
+        return keys_->add(key, [&] { set_.insert(key); });
+    };
+    const auto remove = [&](std::string_view key) {
+        return keys_->remove(key, [&] { set_.remove(key); });
+    };
+    if (path == "/keys" && r.head.method == "POST") {
+        std::uint64_t added = 0, removed = 0, unchanged = 0;
+        std::string rest;
+        const auto change = [&](std::string_view line) {
+            if (line.ends_with('\r')) line.remove_suffix(1);
+            if (line.empty()) return;
+            const auto key = line.substr(1);
+            const bool known = (line[0] == '+' || line[0] == '-') && !key.empty();
+            if (!known) throw http::refusal(400, "a line of /keys starts with + or -, and a key follows");
+            if (line[0] == '+') {
+                add(key) ? ++added : ++unchanged;
+            } else {
+                remove(key) ? ++removed : ++unchanged;
+            }
+        };
+        constexpr std::size_t longest_line = 64 * 1024;
+        for (;;) {
+            const bool more = co_await r.reader.more(r.parsing);
+            if (!more) break;
+            r.connection.expires_after(60s);
+            rest += r.parsing.piece;
+            std::size_t from = 0;
+            for (auto end = rest.find('\n'); end != std::string::npos; end = rest.find('\n', from)) {
+                change(std::string_view(rest).substr(from, end - from));
+                from = end + 1;
+            }
+            rest.erase(0, from);
+            if (rest.size() > longest_line) throw http::refusal(413, "a line of /keys is longer than 64 KiB");
+        }
+        change(rest);
+        co_return json({{"added", added}, {"removed", removed}, {"unchanged", unchanged}});
+    }
+    const auto key = path.size() > 6 ? http::percent_decoded(path.substr(6)) : std::nullopt;
+    if (!key || key->empty()) co_return answer(400, "name a key: /keys/KEY, percent-encoded\n");
+    if (r.head.method == "PUT") co_return answer(add(*key) ? 201 : 204);
+    if (r.head.method == "DELETE") co_return answer(remove(*key) ? 204 : 404);
+    if (r.head.method == "GET" || r.head.method == "HEAD") co_return answer(keys_->has(*key) ? 204 : 404);
+    auto refused = answer(405, "keys are PUT, DELETEd and asked for with GET\n");
+    refused.head.fields.add("Allow", "GET, HEAD, PUT, DELETE");
+    co_return refused;
+}
+
+http::response node::who(std::string_view query) {
+    const auto key = parameter(query, "key");
+    if (!key) return answer(400, "name a key: /who?key=KEY, percent-encoded\n");
+    nlohmann::json found{{"key", *key}, {"local", have(*key)}, {"peers", nlohmann::json::array()}};
+    for (const auto& [name, age] : directory_.who(*key, now_in_milliseconds())) {
+        const auto known = peers_.find(name);
+        if (!known) continue;
+        const auto& where = known->address.where;
+        found["peers"].push_back({{"name", name},
+                                  {"url", (where.secure ? "https://" : "http://") + where.authority.text()},
+                                  {"up", known->up.load()},
+                                  {"summary_age_seconds", static_cast<double>(age) / 1000}});
+    }
+    return json(found);
+}
+
+metrics node::collect() {
+    metrics m;
+    const auto set = set_.describe();
+    const auto count = [](std::uint64_t n) { return static_cast<double>(n); };
+    m.gauge("posy_info", "What runs here", 1,
+            metrics::label("name", how_.name) + "," + metrics::label("version", POSY_VERSION) + "," +
+                metrics::label("sharing", name_of(how_.sharing)));
+    m.gauge("posy_uptime_seconds", "Since the start",
+            std::chrono::duration<double>(http::clock::now() - started_).count());
+    m.gauge("posy_set_items", "Keys in the local set", count(set.items));
+    m.gauge("posy_set_generation", "The generation of the local set that peers are told of", count(set.generation));
+    m.gauge("posy_set_bits", "Size of the local filter", count(set.bits));
+    m.gauge("posy_set_hashes", "Hashes of the local filter", set.hashes);
+    m.gauge("posy_set_fill", "Share of the filter's bits that are set", set.fill);
+    m.gauge("posy_set_false_positive_rate", "Predicted from the bits of the local filter", set.rate);
+    m.gauge("posy_set_saturated_counters", "Counters that have stuck", count(set.saturated));
+    m.counter("posy_set_rebuilt_total", "Times that the set outgrew its filter", count(set.rebuilt));
+    const auto bytes = [&](std::string_view kind, const std::atomic<std::uint64_t>& n) {
+        m.counter("posy_summary_sent_bytes_total", "Bytes sent to keep summaries up to date, by kind",
+                  count(n), metrics::label("kind", kind));
+    };
+    bytes("whole", traffic_.whole);
+    bytes("delta", traffic_.changes);
+    bytes("squid", traffic_.squid);
+    bytes("question", traffic_.questions);
+    bytes("hint", traffic_.hints);
+    bytes("framing", traffic_.framing);
+    const auto& edge = server_.counts();
+    m.gauge("posy_connections", "Open connections", count(server_.open_connections()));
+    m.counter("posy_connections_total", "Connections accepted", count(edge.connections));
+    m.counter("posy_requests_total", "Requests, of all kinds", count(edge.requests));
+    const auto refused = [&](std::string_view why, const std::atomic<std::uint64_t>& n) {
+        m.counter("posy_refused_total", "Connections and requests that were turned away", count(n),
+                  metrics::label("why", why));
+    };
+    refused("malformed", edge.malformed);
+    refused("too_many", edge.too_many);
+    refused("too_slow", edge.too_slow);
+    refused("forbidden", edge.forbidden);
+    peers_.describe(m);
+    if (describe_more) describe_more(m);
+    return m;
+}
+
+}  // namespace posy::node

@@ -1,0 +1,77 @@
+// The node: tells others what it holds, and knows who holds what. docs/node.md is its protocol.
+//
+// It is a part of a server, not one itself: `posy node` gives it all requests, a proxy those that are meant
+// for it. Thread safety: requests come on the threads of the server, changes of the set from anywhere.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "bell.hpp"
+#include "history.hpp"
+#include "http/server.hpp"
+#include "key_store.hpp"
+#include "local_set.hpp"
+#include "metrics.hpp"
+#include "options.hpp"
+#include "peers.hpp"
+
+namespace posy::node {
+
+class node {
+  public:
+    // Of a proxy, whose store has the keys and tells of every change.
+    node(const options&, http::server&, local_set::key_source keys);
+    // With keys of its own, in options.data.
+    node(const options&, http::server&);
+
+    // Starts to follow the peers. Before the server runs.
+    void start();
+
+    // Answers, if the request is for the node: true.
+    http::task<bool> handle(http::request&);
+    // May this client do more than look at public pages? From this machine, an allowed network, or with the
+    // token.
+    bool trusted(const http::request&) const;
+
+    local_set& set() { return set_; }
+    peers& mesh() { return peers_; }
+    mesh_directory& directory() { return directory_; }
+    traffic& bytes() { return traffic_; }
+    const options& how() const { return how_; }
+    // Further figures, and whether a key is held at this moment: from whoever owns the node.
+    std::function<void(metrics&)> describe_more;
+    std::function<bool(std::string_view key)> holds;
+
+    // Reads the file of peers again. From any thread.
+    void reload();
+
+  private:
+    node(const options&, http::server&, std::unique_ptr<key_store>, local_set::key_source);
+    http::task<void> keep_time();
+    http::task<void> tell_peers();
+    http::task<void> send_summary(http::request&);
+    http::task<void> send_squid_digest(http::request&);
+    http::task<http::response> change_keys(http::request&);
+    http::response who(std::string_view query);
+    bool have(std::string_view key) const;
+    metrics collect();
+
+    options how_;
+    http::server& server_;
+    std::unique_ptr<key_store> keys_;
+    local_set::key_source all_keys_;
+    local_set set_;
+    mesh_directory directory_;
+    traffic traffic_;
+    peers peers_;
+    bell bell_;
+    history history_;
+    http::clock::time_point started_ = http::clock::now();
+    std::mutex squid_mutex_;
+    std::uint64_t squid_generation_ = 0;
+    std::shared_ptr<const std::vector<std::byte>> squid_digest_;
+};
+
+}  // namespace posy::node
