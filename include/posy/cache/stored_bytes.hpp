@@ -23,6 +23,7 @@ namespace posy::cache {
 
 inline constexpr std::size_t stored_prefix_size = 40;
 inline constexpr std::uint64_t most_stored_head = std::uint64_t{1} << 20;  // a larger one is an error
+inline constexpr std::uint64_t most_stored_body = std::uint64_t{1} << 40;
 
 // Everything before the body.
 std::string head_bytes(const stored_response&);

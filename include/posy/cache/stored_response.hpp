@@ -64,6 +64,11 @@ using stored = std::shared_ptr<const stored_response>;
 stored make_stored(std::string url, const request_head& request, response_head response,
                    std::shared_ptr<const std::string> body, exchange_times times);
 
+// The rest from url, variant, received, head, body and initial_age: directives, lifetime, wire_head and size,
+// which is the body, the wire head twice (it is there as fields, too), the URL twice, the secondary key, and
+// stored_overhead.
+stored completed(stored_response parts);
+
 // A head as bytes, with line ends, without the empty line at its end. CR, LF and NUL inside a value become
 // spaces (RFC 9110, 5.5): no value can end its line early.
 std::string wire_text(const response_head&);
