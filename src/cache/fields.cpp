@@ -2,17 +2,11 @@
 
 #include <algorithm>
 
+#include "text.hpp"
+
 namespace posy::cache {
 
 namespace {
-
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; }
-
-std::string_view trimmed(std::string_view text) {
-    const auto first = text.find_first_not_of(" \t");
-    if (first == std::string_view::npos) return {};
-    return text.substr(first, text.find_last_not_of(" \t") - first + 1);
-}
 
 // The end of the member that starts at `from`: the next comma outside a quoted string.
 std::size_t end_of_member(std::string_view list, std::size_t from) {

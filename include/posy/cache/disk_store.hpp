@@ -1,0 +1,60 @@
+// Stored responses in a directory, which survive a restart: one file each, in the form of stored_bytes.hpp.
+//
+// A file is DIRECTORY/ab/ab12… with the 32 hexadecimal digits of the label's name. It is written aside and
+// renamed into place, and never changed: whenever the process is killed, what is there is whole. (After a
+// loss of power a file may be damaged, since nothing waits for the disk; the checksums find it.) The index of
+// URLs, variants and sizes is in memory, within the same S3-FIFO queues as the memory store's. Cost: a put
+// writes a file, a find reads one; both block. The index takes about 300 bytes and the URL a file. Thread
+// safety: every call from any thread. One lock guards index and directory; contents are read and written
+// outside of it. Two processes must not share a directory.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string_view>
+
+#include "posy/cache/fields.hpp"
+#include "posy/cache/observer.hpp"
+#include "posy/cache/stored_response.hpp"
+#include "posy/result.hpp"
+
+namespace posy::cache {
+
+struct disk_options {
+    std::filesystem::path directory;  // made when missing
+    std::uint64_t bytes = std::uint64_t{4} << 30;
+};
+
+class disk_store {
+  public:
+    // Reads the heads of what is there, oldest first; the observer hears of each URL. Files that are cut off,
+    // have a damaged head or stand under the wrong name, and leftovers of unfinished writes, are removed;
+    // files that are not the store's by their name are left alone. A damaged body is found when it is read.
+    static result<std::unique_ptr<disk_store>> open(const disk_options&, observer* watching = nullptr);
+    ~disk_store();
+
+    // As the memory store's; find() reads the file, and drops it when it is damaged.
+    stored find(std::string_view url, const request_head&);
+    bool has(std::string_view url) const;
+
+    // As the memory store's. An error when the file cannot be written; the old variant is gone then, too.
+    result<bool> put(const stored_response&);
+    bool erase(std::string_view url);
+
+    void for_each_url(const std::function<void(std::string_view)>&) const;
+    store_counts counts() const;
+
+  private:
+    struct index;
+    disk_store(const disk_options&, observer* watching);
+    void scan();
+    std::filesystem::path path_of(const label&) const;
+    void remove_file(const label&) const;
+
+    std::filesystem::path directory_;
+    std::unique_ptr<index> index_;
+};
+
+}  // namespace posy::cache
