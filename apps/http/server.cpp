@@ -136,7 +136,7 @@ task<void> server::converse(std::unique_ptr<transport> connection, worker& here)
             connection->idle = false;
             connection->expires_after(how_.body_time);
             ++counts_.requests;
-            request r{std::move(parsing.head), *connection, from, parsing, here, local,
+            request r{std::move(parsing.head),           *connection, from, parsing, here, local,
                       parsing.keep_alive() && !stopping_};
             if (too_often(connection->remote().address())) throw refusal(429, "too many requests");
             if (r.head.fields.lists("Expect", "100-continue"))

@@ -9,8 +9,6 @@
 // stream is not an error.
 #pragma once
 
-#include <utility>  // Boost 1.74 forgets it in awaitable.hpp
-
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/io_context.hpp>

@@ -129,8 +129,8 @@ http::task<void> node::tell_peers() {
         auto head = peers_.request_to(*p, "POST", "/hint?from=" + how_.name);
         head.fields.add("Content-Length", "0");
         try {
-            const auto got = co_await server_.first().client.ask(
-                p->address.where.authority, p->address.where.secure, head, {}, {}, 5s);
+            const auto got = co_await server_.first().client.ask(p->address.where.authority,
+                                                                 p->address.where.secure, head, {}, {}, 5s);
             traffic_.hints += got.sent;
         } catch (const std::exception&) {
             ++p->failures;
@@ -200,7 +200,8 @@ http::task<bool> node::handle(http::request& r) {
                           "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "
                           "connect-src 'self'; img-src data:");
     } else {
-        a = answer(404, "nothing of that name here; / is a page, /metrics figures, docs/node.md the protocol\n");
+        a = answer(404,
+                   "nothing of that name here; / is a page, /metrics figures, docs/node.md the protocol\n");
     }
     co_await http::reply(r, a);
     co_return true;
@@ -242,8 +243,8 @@ http::task<void> node::send_summary(http::request& r) {
     if (!r.keep_alive) head += "Connection: close\r\n";
     head += "\r\n";
     const bool bare = r.head.method == "HEAD" || !found.message;
-    const std::array<asio::const_buffer, 2> parts{
-        asio::buffer(head), bare ? asio::const_buffer() : asio::buffer(*found.message)};
+    const std::array<asio::const_buffer, 2> parts{asio::buffer(head),
+                                                  bare ? asio::const_buffer() : asio::buffer(*found.message)};
     co_await r.connection.write(parts);
     traffic_.framing += head.size();
     (found.what == local_set::answer::changes ? traffic_.changes : traffic_.whole) += bare ? 0 : size;
@@ -290,12 +291,8 @@ http::task<void> node::send_squid_digest(http::request& r) {
 http::task<http::response> node::change_keys(http::request& r) {
     if (!keys_) co_return answer(405, "the set of this node is that of its cache\n");
     const std::string_view path = r.head.target;
-    const auto add = [&](std::string_view key) {
-        return keys_->add(key, [&] { set_.insert(key); });
-    };
-    const auto remove = [&](std::string_view key) {
-        return keys_->remove(key, [&] { set_.remove(key); });
-    };
+    const auto add = [&](std::string_view key) { return keys_->add(key, [&] { set_.insert(key); }); };
+    const auto remove = [&](std::string_view key) { return keys_->remove(key, [&] { set_.remove(key); }); };
     if (path == "/keys" && r.head.method == "POST") {
         std::uint64_t added = 0, removed = 0, unchanged = 0;
         std::string rest;
@@ -364,7 +361,8 @@ metrics node::collect() {
     m.gauge("posy_uptime_seconds", "Since the start",
             std::chrono::duration<double>(http::clock::now() - started_).count());
     m.gauge("posy_set_items", "Keys in the local set", count(set.items));
-    m.gauge("posy_set_generation", "The generation of the local set that peers are told of", count(set.generation));
+    m.gauge("posy_set_generation", "The generation of the local set that peers are told of",
+            count(set.generation));
     m.gauge("posy_set_bits", "Size of the local filter", count(set.bits));
     m.gauge("posy_set_hashes", "Hashes of the local filter", set.hashes);
     m.gauge("posy_set_fill", "Share of the filter's bits that are set", set.fill);

@@ -10,7 +10,6 @@
 
 namespace posy::node {
 
-
 namespace {
 constexpr std::array<std::pair<std::string_view, sharing>, 5> sharings{{{"none", sharing::none},
                                                                         {"full", sharing::full},

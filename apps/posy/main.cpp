@@ -35,6 +35,9 @@ int run(int argc, char** argv) {
     add_reconcile(app);
     add_seal(app);
     add_papers(app);
+#ifdef POSY_NODE
+    add_node(app);
+#endif
     add_tour(app);
     add_manual(app);
     if (argc > 1 && std::string_view(argv[1]) == "reconcile") {

@@ -65,6 +65,11 @@ void add_count(CLI::App&);
 void add_reconcile(CLI::App&);
 void add_seal(CLI::App&);
 void add_papers(CLI::App&);
+#ifdef POSY_NODE
+void add_node(CLI::App&);
+void add_proxy(CLI::App&);
+void add_replay(CLI::App&);
+#endif
 void add_delta(CLI::App&);
 void add_tour(CLI::App&);
 void add_manual(CLI::App&);

@@ -84,7 +84,7 @@ result<squid_digest> squid_digest::from_bytes(byte_view bytes, std::uint64_t max
 }
 
 std::vector<std::byte> squid_digest::to_bytes() const {
-    std::vector<std::byte> bytes(header_size);
+    std::vector<std::byte> bytes(size());
     store_big(bytes, 0, 2, current_version);
     store_big(bytes, 2, 2, required_version);
     store_big(bytes, 4, 4, capacity_);
@@ -92,7 +92,7 @@ std::vector<std::byte> squid_digest::to_bytes() const {
     store_big(bytes, 16, 4, mask_.size());
     store_big(bytes, 20, 1, bits_per_entry_);
     store_big(bytes, 21, 1, hashes);
-    bytes.insert(bytes.end(), mask_.begin(), mask_.end());
+    std::ranges::copy(mask_, bytes.begin() + header_size);
     return bytes;
 }
 

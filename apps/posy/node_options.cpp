@@ -1,0 +1,149 @@
+#include "node_options.hpp"
+
+#include <fmt/format.h>
+
+#include <boost/asio/signal_set.hpp>
+#include <fstream>
+#include <thread>
+
+#include "tool.hpp"
+
+namespace posy::tool {
+
+namespace {
+
+std::vector<http::host_port> addresses(const std::vector<std::string>& texts) {
+    std::vector<http::host_port> all;
+    for (const auto& text : texts) {
+        auto at = http::parse_authority(text, 3128);
+        if (!at && text.ends_with(":0")) {  // a free port
+            at = http::parse_authority(std::string_view(text).substr(0, text.size() - 2), 3128);
+            if (at) at->port = 0;
+        }
+        if (!at) throw failure("'" + text + "' is not an address to listen on; write HOST:PORT");
+        all.push_back(*at);
+    }
+    return all;
+}
+
+bool loopback(const http::host_port& at) {
+    boost::system::error_code failed;
+    const auto address = boost::asio::ip::make_address(at.host, failed);
+    return failed ? at.host == "localhost" : address.is_loopback();
+}
+
+}  // namespace
+
+void add_node_options(CLI::App& command, node_arguments& a, const std::string& default_listen) {
+    a.listen = {default_listen};
+    command.add_option("--listen", a.listen, "Addresses to listen on, HOST:PORT; port 0 takes a free one")
+        ->capture_default_str();
+    command.add_option("--listen-tls", a.listen_tls, "The same, for TLS");
+    command.add_option("--tls-cert", a.how.tls_certificate, "PEM file of our certificate and its chain");
+    command.add_option("--tls-key", a.how.tls_key, "PEM file of its key, if that is another file");
+    command.add_option("--tls-ca", a.how.tls_authority,
+                       "PEM file of the authorities that peers' certificates must come from");
+    command.add_option("--token-file", a.token_file, "File with the secret that all nodes share");
+    command.add_option("--allow", a.allow, "Networks whose clients need no token, as 10.0.0.0/8");
+    command.add_option("--name", a.how.name, "Our name among the peers; by default our address");
+    command.add_option("--peer", a.peers, "A peer to follow: NAME=URL or URL; squid:NAME=URL for a Squid");
+    command.add_option("--peers", a.how.peers_file,
+                       "JSON file of peers, {\"peers\": [\"NAME=URL\"]}; read again on SIGHUP");
+    command
+        .add_option("--sharing", a.sharing, "none, full, compressed, delta, or ask (everyone, every time)")
+        ->check(CLI::IsMember({"none", "full", "compressed", "delta", "ask"}))
+        ->capture_default_str();
+    command.add_option("--items", a.how.items, "Expected size of the set")->capture_default_str();
+    command.add_option("--fpr", a.how.rate, "False-positive rate of the summary at that size")
+        ->check(CLI::Range(0.000001, 0.5))
+        ->capture_default_str();
+    command.add_option("--change", a.how.change, "Publish when this share of the set has changed")
+        ->check(CLI::Range(0.0001, 1.0))
+        ->capture_default_str();
+    command.add_option("--interval", a.interval, "… or so many seconds after a change")
+        ->capture_default_str();
+    command.add_option("--poll", a.poll, "Ask peers every so many seconds; 0: hold a request open at each")
+        ->capture_default_str();
+    command.add_option("--wait", a.wait, "For how many seconds to hold it open")->capture_default_str();
+    command.add_flag("--hint", a.how.hint, "Tell peers of every new summary (for those that poll)");
+    command.add_option("--threads", a.threads, "Threads; by default one a core");
+    command.add_option("--max-connections", a.how.serving.max_connections, "More are turned away")
+        ->capture_default_str();
+    command
+        .add_option("--max-rate", a.how.serving.max_requests_per_second,
+                    "Requests a second from one address beyond this machine; 0: no limit")
+        ->capture_default_str();
+    command.add_flag("-q,--quiet", a.how.quiet, "Say nothing but what goes wrong");
+}
+
+node::options node_options(const node_arguments& a) {
+    node::options how = a.how;
+    how.listen = addresses(a.listen);
+    how.listen_tls = addresses(a.listen_tls);
+    how.sharing = *node::sharing_named(a.sharing);
+    const auto milliseconds = [](double s) {
+        return std::chrono::milliseconds(static_cast<std::int64_t>(s * 1000));
+    };
+    how.interval = milliseconds(a.interval);
+    how.poll = milliseconds(a.poll);
+    how.wait = std::chrono::seconds(a.wait);
+    how.serving.threads = a.threads ? a.threads : std::max(1U, std::thread::hardware_concurrency());
+    for (const auto& text : a.allow) {
+        const auto network = node::parse_network(text);
+        if (!network) throw failure("'" + text + "' is not a network; write 10.0.0.0/8");
+        how.allow.push_back(*network);
+    }
+    if (!a.token_file.empty()) {
+        std::ifstream file(a.token_file);
+        if (!(file >> how.token)) throw failure(a.token_file + ": no token in it");
+    }
+    for (const auto& text : a.peers) {
+        auto peer = node::parse_peer(text);
+        if (!peer) throw failure("'" + text + "' is not a peer; write NAME=http://HOST:PORT");
+        how.peers.push_back(std::move(*peer));
+    }
+    if (!how.peers_file.empty()) {
+        for (auto& peer : node::read_peers(how.peers_file)) how.peers.push_back(std::move(peer));
+    }
+    if (!how.listen_tls.empty() && how.tls_certificate.empty())
+        throw failure("--listen-tls needs a certificate; name it with --tls-cert");
+    const bool beyond =
+        !std::ranges::all_of(how.listen, loopback) || !std::ranges::all_of(how.listen_tls, loopback);
+    if (beyond && how.token.empty() && how.allow.empty())
+        throw failure(
+            "listening beyond this machine needs --token-file, or --allow for networks to be trusted");
+    return how;
+}
+
+node::options listen_on(http::server& server, node::options how) {
+    const auto tls = node::server_tls(how);
+    for (auto& at : how.listen) at.port = server.listen(at);
+    for (auto& at : how.listen_tls) at.port = server.listen(at, tls);
+    const auto& first = how.listen.empty() ? how.listen_tls.front() : how.listen.front();
+    if (how.name.empty()) how.name = first.text();
+    server.on_refusal = [quiet = how.quiet](const std::string& who, unsigned status, const std::string& why) {
+        if (!quiet) fmt::print(stderr, "posy: {}: {} {}\n", who, status, why);
+    };
+    if (!how.quiet) fmt::print(stderr, "posy: {} listens on {}\n", how.name, first.text());
+    return how;
+}
+
+void serve(http::server& server, node::node& node, const node::options& how) {
+    boost::asio::signal_set signals(server.first().context, SIGINT, SIGTERM, SIGHUP);
+    std::function<void(const boost::system::error_code&, int)> on_signal =
+        [&](const boost::system::error_code& failed, int signal) {
+            if (failed) return;
+            if (signal == SIGHUP) {
+                node.reload();
+            } else {
+                server.stop();
+            }
+            signals.async_wait(on_signal);
+        };
+    signals.async_wait(on_signal);
+    node.start();
+    server.run();
+    if (!how.quiet) fmt::print(stderr, "posy: stopped\n");
+}
+
+}  // namespace posy::tool

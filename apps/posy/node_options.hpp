@@ -1,0 +1,32 @@
+// The options that `posy node` and `posy proxy` have in common, and how a server runs until it is told to
+// stop.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <memory>
+
+#include "node/node.hpp"
+
+namespace posy::tool {
+
+// What the command line says, as text; parsed when the command runs.
+struct node_arguments {
+    node::options how;
+    std::vector<std::string> listen, listen_tls, peers, allow;
+    std::string sharing = "delta", token_file;
+    double interval = 300, poll = 0;
+    unsigned wait = 60;
+    std::size_t threads = 0;
+};
+
+void add_node_options(CLI::App&, node_arguments&, const std::string& default_listen);
+// The options, checked: what would be unsafe is refused.
+node::options node_options(const node_arguments&);
+
+// Listens where the options say, and tells; the options then have the ports and the name that were left open.
+node::options listen_on(http::server&, node::options);
+// Serves until SIGINT or SIGTERM; SIGHUP reads the peers again.
+void serve(http::server&, node::node&, const node::options&);
+
+}  // namespace posy::tool
