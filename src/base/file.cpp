@@ -122,9 +122,9 @@ atomic_file::~atomic_file() {
     if (!temporary_.empty()) unlink(temporary_.c_str());
 }
 
-result<void> atomic_file::commit() {
+result<void> atomic_file::commit(durability survives) {
     if (target_.empty()) return {};
-    if (fsync(file_.get()) != 0) return system_error("cannot write");
+    if (survives == durability::power_loss && fsync(file_.get()) != 0) return system_error("cannot write");
     if (temporary_.empty()) {  // it needs a name before it can take another's place
         temporary_ = target_.string() + "." + std::to_string(getpid()) + ".new";
         unlink(temporary_.c_str());

@@ -58,6 +58,9 @@ class mapping {
     std::size_t size_;
 };
 
+// What a committed file survives. Waiting for the disk costs milliseconds.
+enum class durability { power_loss, kill };
+
 // A file that appears under its name all at once, or not at all: written without a name where the file system
 // can, else beside the target; then renamed. Even a kill leaves nothing half done. A target that exists and
 // is no regular file (a device, a pipe) is written directly.
@@ -69,7 +72,7 @@ class atomic_file {
     ~atomic_file();  // removes what was not committed
 
     int get() const { return file_.get(); }
-    result<void> commit();
+    result<void> commit(durability survives = durability::power_loss);
 
   private:
     atomic_file(descriptor file, std::filesystem::path temporary, std::filesystem::path target);

@@ -1,8 +1,9 @@
 #include "posy/cache/hop_by_hop.hpp"
 
-#include <algorithm>
 #include <array>
 #include <string_view>
+
+#include "text.hpp"
 
 namespace posy::cache {
 
@@ -19,11 +20,6 @@ constexpr std::array<std::string_view, 10> always{"Connection",
                                                   "Transfer-Encoding",
                                                   "Upgrade"};
 constexpr std::array<std::string_view, 3> never{"Host", "Content-Length", "Cache-Control"};
-
-template <class Names>
-bool among(const Names& names, std::string_view name) {
-    return std::ranges::any_of(names, [&](std::string_view each) { return same_name(each, name); });
-}
 
 }  // namespace
 

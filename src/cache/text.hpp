@@ -1,11 +1,14 @@
 // Small things about text that every part of the cache needs: HTTP is ASCII, whatever the locale says.
 #pragma once
 
+#include <algorithm>
 #include <charconv>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+
+#include "posy/cache/fields.hpp"
 
 namespace posy::cache {
 
@@ -22,6 +25,12 @@ inline std::string_view trimmed(std::string_view text) {
     const auto first = text.find_first_not_of(" \t");
     if (first == std::string_view::npos) return {};
     return text.substr(first, text.find_last_not_of(" \t") - first + 1);
+}
+
+// Is it one of the names?
+template <class Names>
+bool among(const Names& names, std::string_view name) {
+    return std::ranges::any_of(names, [&](std::string_view each) { return same_name(each, name); });
 }
 
 inline bool is_digit(char c) { return c >= '0' && c <= '9'; }

@@ -16,11 +16,6 @@ constexpr std::array<std::string_view, 9> of_a_304{"Cache-Control", "Content-Loc
                                                    "Expires",       "Last-Modified",    "Vary", "Via",
                                                    "Cache-Status"};
 
-template <class Names>
-bool among(const Names& names, std::string_view name) {
-    return std::ranges::any_of(names, [&](std::string_view each) { return same_name(each, name); });
-}
-
 std::string_view without_weakness(std::string_view tag) {
     if (tag.starts_with("W/")) tag.remove_prefix(2);
     return tag;

@@ -1,0 +1,191 @@
+#include "posy/cache/disk_store.hpp"
+
+#include <algorithm>
+#include <array>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "base/file.hpp"
+#include "posy/cache/stored_bytes.hpp"
+#include "shelf.hpp"
+
+namespace posy::cache {
+
+namespace fs = std::filesystem;
+
+struct disk_store::index {
+    index(std::uint64_t budget, observer* watching) : files(budget, watching) {}
+
+    mutable std::mutex lock;
+    shelf<label> files;
+};
+
+namespace {
+
+constexpr std::string_view hex_digits = "0123456789abcdef";
+constexpr std::size_t name_length = 32;
+
+void append_hex(std::string& to, std::uint64_t value) {
+    for (int shift = 60; shift >= 0; shift -= 4) to += hex_digits[value >> shift & 15];
+}
+
+std::string file_name(const label& of) {
+    const digest name = name_of(of);
+    std::string text;
+    append_hex(text, name.high);
+    append_hex(text, name.low);
+    return text;
+}
+
+// "ab" for folder 0xab.
+std::string folder_name(unsigned number) { return {hex_digits[number >> 4], hex_digits[number & 15]}; }
+
+bool starts_with_name(std::string_view file) {
+    return file.size() >= name_length && file.find_first_not_of(hex_digits) >= name_length;
+}
+
+using bytes = std::vector<std::byte>;
+
+// So many bytes from the start, or nothing.
+std::optional<bytes> first_bytes(int file, std::uint64_t count) {
+    bytes read(count);
+    const auto got = base::read_fully(file, read, 0);
+    if (!got || *got != count) return std::nullopt;
+    return read;
+}
+
+// The label of a file whose head is whole and whose length is what the head says.
+std::optional<label> label_in(const fs::path& path) {
+    const auto file = base::open_for_reading(path);
+    const auto size = file ? base::regular_size(file->get()) : std::nullopt;
+    if (!size || *size < stored_prefix_size) return std::nullopt;
+    const auto prefix = first_bytes(file->get(), stored_prefix_size);
+    const auto sizes = prefix ? parse_sizes(*prefix) : error{"cannot read"};
+    if (!sizes || sizes->total() != *size) return std::nullopt;
+    const auto head = first_bytes(file->get(), stored_prefix_size + sizes->head);
+    auto found = head ? parse_label(*head) : error{"cannot read"};
+    if (!found || file_name(*found) != path.filename()) return std::nullopt;
+    return std::move(*found);
+}
+
+stored response_in(const fs::path& path, const label& expected) {
+    const auto file = base::open_for_reading(path);
+    const auto size = file ? base::regular_size(file->get()) : std::nullopt;
+    const auto all = size ? first_bytes(file->get(), *size) : std::nullopt;
+    const auto found = all ? parse_stored(*all) : error{"cannot read"};
+    const bool right = found && (*found)->url == expected.url && (*found)->variant == expected.variant;
+    return right ? *found : nullptr;
+}
+
+}  // namespace
+
+disk_store::disk_store(const disk_options& options, observer* watching)
+    : directory_(options.directory), index_(std::make_unique<index>(options.bytes, watching)) {}
+
+disk_store::~disk_store() = default;
+
+fs::path disk_store::path_of(const label& of) const {
+    const auto name = file_name(of);
+    return directory_ / name.substr(0, 2) / name;
+}
+
+void disk_store::remove_file(const label& of) const {
+    std::error_code ignored;
+    fs::remove(path_of(of), ignored);
+}
+
+result<std::unique_ptr<disk_store>> disk_store::open(const disk_options& options, observer* watching) {
+    for (unsigned folder = 0; folder < 256; ++folder) {
+        std::error_code wrong;
+        fs::create_directories(options.directory / folder_name(folder), wrong);
+        if (wrong) return error{"cannot make a folder of the cache there: " + wrong.message()};
+    }
+    std::unique_ptr<disk_store> opened(new disk_store(options, watching));
+    opened->scan();
+    return opened;
+}
+
+// Before anyone else has the store: no lock.
+void disk_store::scan() {
+    std::vector<label> found;
+    std::error_code wrong;
+    for (unsigned folder = 0; folder < 256; ++folder) {
+        fs::directory_iterator file(directory_ / folder_name(folder), wrong);
+        for (; file != fs::directory_iterator(); file.increment(wrong)) {
+            const auto name = file->path().filename().string();
+            if (!starts_with_name(name) || !file->is_regular_file(wrong)) continue;
+            auto label = name.size() == name_length ? label_in(file->path()) : std::nullopt;
+            if (label) {
+                found.push_back(std::move(*label));
+            } else {
+                fs::remove(file->path(), wrong);
+            }
+        }
+    }
+    std::ranges::sort(found, {}, [](const label& l) { return std::tie(l.received, l.url, l.variant.key); });
+    for (auto& label : found) {
+        const auto item = std::make_shared<const cache::label>(std::move(label));
+        const auto drop = [&](const cache::label& gone) { remove_file(gone); };
+        if (!index_->files.put(item, drop)) remove_file(*item);
+    }
+}
+
+stored disk_store::find(std::string_view url, const request_head& request) {
+    std::unique_lock guard(index_->lock);
+    const auto item = index_->files.find(url, request.fields);
+    guard.unlock();
+    if (!item) return nullptr;
+    if (auto response = response_in(path_of(*item), *item)) return response;
+    // Damaged, or taken away by someone else meanwhile, and then the index knows already.
+    guard.lock();
+    index_->files.erase(item, [&](const label& gone) { remove_file(gone); });
+    return nullptr;
+}
+
+bool disk_store::has(std::string_view url) const {
+    const std::lock_guard guard(index_->lock);
+    return index_->files.has(url);
+}
+
+result<bool> disk_store::put(const stored_response& response) {
+    const auto head = head_bytes(response);
+    auto item = std::make_shared<label>(response);
+    item->size = head.size() + response.body->size();
+    const auto drop = [&](const label& gone) { remove_file(gone); };
+    const auto write = [&]() -> result<base::atomic_file> {
+        auto file = base::atomic_file::create(path_of(response));
+        if (!file) return file;
+        for (const std::string_view part : {std::string_view(head), std::string_view(*response.body)}) {
+            if (auto done = base::write_fully(file->get(), as_byte_view(part)); !done) return done.error();
+        }
+        return file;
+    };
+    const bool fits = head.size() <= stored_prefix_size + most_stored_head && index_->files.fits(item->size);
+    auto file = fits ? write() : error{"too large"};
+    const std::lock_guard guard(index_->lock);
+    auto placed = file ? file->commit(base::durability::kill) : file.error();
+    if (placed) return index_->files.put(std::move(item), drop);
+    index_->files.erase_variant(response, drop);
+    if (!fits) return false;
+    return placed.error();
+}
+
+bool disk_store::erase(std::string_view url) {
+    const std::lock_guard guard(index_->lock);
+    return index_->files.erase(url, [&](const label& gone) { remove_file(gone); });
+}
+
+void disk_store::for_each_url(const std::function<void(std::string_view)>& visit) const {
+    const std::lock_guard guard(index_->lock);
+    index_->files.for_each_url(visit);
+}
+
+store_counts disk_store::counts() const {
+    const std::lock_guard guard(index_->lock);
+    return index_->files.counts();
+}
+
+}  // namespace posy::cache
