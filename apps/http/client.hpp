@@ -35,6 +35,8 @@ class client {
 
     // A kept connection to the server, or a new one.
     task<channel> open(const host_port&, bool secure, clock::duration time);
+    // A new one.
+    task<channel> connect(const host_port&, bool secure, clock::duration time);
     void keep(channel);
     void drop_all() { kept_.clear(); }
 
@@ -49,8 +51,6 @@ class client {
     static constexpr auto keep_time = 30s;
 
   private:
-    task<channel> connect(const host_port&, bool secure, clock::duration time);
-
     watch& watch_;
     std::shared_ptr<asio::ssl::context> tls_;
     struct kept {

@@ -37,6 +37,7 @@ int run(int argc, char** argv) {
     add_papers(app);
 #ifdef POSY_NODE
     add_node(app);
+    add_proxy(app);
 #endif
     add_tour(app);
     add_manual(app);

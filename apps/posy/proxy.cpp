@@ -1,0 +1,57 @@
+// posy proxy: a caching HTTP proxy whose siblings share compressed summaries.
+#include "proxy/proxy.hpp"
+
+#include "node_options.hpp"
+#include "tool.hpp"
+
+namespace posy::tool {
+
+void add_proxy(CLI::App& app) {
+    auto* command = add_command(
+        app, "proxy", "Cache the Web together with others (docs/proxy.md)",
+        "  posy proxy --memory 1G\n"
+        "  posy proxy --name px1 --peer px2=http://10.0.0.2:3128 --peer squid:old=http://10.0.0.9:3128 …\n"
+        "  curl -x http://127.0.0.1:3128 -sD - http://example.org/ -o /dev/null");
+    auto arguments = std::make_shared<node_arguments>();
+    auto how = std::make_shared<proxy::options>();
+    auto disk = std::make_shared<cache::disk_options>();
+    arguments->how.items = 0;
+    add_node_options(*command, *arguments, "127.0.0.1:3128");
+    command->add_option("--memory", how->store.memory.bytes, "Bytes of memory for objects")
+        ->transform(CLI::AsSizeValue(false))
+        ->capture_default_str();
+    command->add_option("--disk", disk->directory,
+                        "Folder for objects that outlive a restart; without it there is none");
+    command->add_option("--disk-bytes", disk->bytes, "How much of it")
+        ->transform(CLI::AsSizeValue(false))
+        ->capture_default_str();
+    command->add_option("--max-object", how->max_object, "Larger answers pass through")
+        ->transform(CLI::AsSizeValue(false))
+        ->capture_default_str();
+    command->add_flag("--keep-siblings", how->keep_siblings,
+                      "Store what came from a sibling too; without it, it stays there alone");
+    command->add_option("--access-log", how->access_log,
+                        "File for a line a request, in the common format; - is standard output");
+    command->add_option("--connect-port", how->connect_ports, "Ports that CONNECT may go to")
+        ->capture_default_str();
+    command
+        ->add_option("--break-siblings", how->break_siblings,
+                     "Share of questions to siblings to break, for tests")
+        ->group("");
+    command->callback([arguments, how, disk] {
+        if (!disk->directory.empty()) how->store.disk = *disk;
+        node::options node_how = node_options(*arguments);
+        // With no other word, as many as would fit if they had 8 KB each.
+        if (node_how.items == 0)
+            node_how.items = std::max<std::uint64_t>(
+                1000, (how->store.memory.bytes + (how->store.disk ? disk->bytes : 0)) / 8192);
+        proxy::proxy* self = nullptr;
+        http::server server(node_how.serving, [&self](http::request& r) { return self->handle(r); });
+        const auto bound = listen_on(server, node_how);
+        proxy::proxy proxy(*how, bound, server);
+        self = &proxy;
+        serve(server, proxy.node(), bound);
+    });
+}
+
+}  // namespace posy::tool

@@ -1,0 +1,32 @@
+// The access log, in the common format: who - - [when] "request" status bytes.
+//
+// Lines are gathered and written once a second, or when there are 64 KiB of them: a log line is a copy, not a
+// system call. Thread safety: all calls from any thread.
+#pragma once
+
+#include <mutex>
+#include <string>
+#include <string_view>
+
+namespace posy::proxy {
+
+class access_log {
+  public:
+    // Appends to the file; "-" is standard output, empty logs nothing. Throws std::runtime_error.
+    explicit access_log(const std::string& path);
+    ~access_log();
+
+    bool on() const { return file_ >= 0; }
+    void write(std::string_view who, std::string_view method, std::string_view target, unsigned status,
+               std::uint64_t bytes);
+    void flush();
+
+  private:
+    int file_ = -1;
+    std::mutex mutex_;
+    std::string waiting_;
+    std::int64_t stamped_ = 0;  // the second of `stamp_`
+    std::string stamp_;
+};
+
+}  // namespace posy::proxy

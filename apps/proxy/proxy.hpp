@@ -1,0 +1,100 @@
+// A caching HTTP forward proxy whose siblings share summaries: Summary Cache (Fan et al. 1998) with the
+// compressed, delta-coded filters of Mitzenmacher (2002), as a working system.
+//
+// A request is answered from the store if RFC 9111 lets it be (posy/cache/policy.hpp); if not, the summaries
+// of the siblings say who may have it, the best of those is asked with only-if-cached, and then the origin.
+// A false hit costs that one question. Cache-Status (RFC 9211) tells what happened.
+//
+// Requests of one connection run one after the other on one thread; the store, the set and the flights are
+// shared by all. What is on disk is read and written by threads of its own.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <boost/asio/thread_pool.hpp>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "access_log.hpp"
+#include "flights.hpp"
+#include "node/node.hpp"
+#include "posy/cache/policy.hpp"
+#include "posy/cache/store.hpp"
+#include "upstream.hpp"
+
+namespace posy::proxy {
+
+struct options {
+    cache::store_options store;
+    bool keep_siblings = false;  // store what came from a sibling, too; else it stays there alone
+    std::uint64_t max_object = std::uint64_t{8} << 20;  // larger answers pass through
+    std::string access_log;
+    std::vector<std::uint16_t> connect_ports{443};
+    std::chrono::milliseconds sibling_time{2000}, origin_time{30'000};
+    double break_siblings = 0;  // this share of the questions to siblings fails: for tests of failure
+};
+
+// How a request was answered.
+enum class outcome {
+    hit,          // from the store, fresh
+    stale,        // from the store, stale: while it is revalidated, or because the origin fails
+    revalidated,  // from the store, after the origin said it still holds
+    sibling,
+    origin,
+    refused,  // only-if-cached and not there
+    failed,   // nobody had it and the origin did not answer
+    passed,   // not a matter for a cache: other methods
+    tunnel,
+    count_
+};
+std::string_view name_of(outcome);
+
+class proxy : cache::observer {
+  public:
+    proxy(const options&, const node::options&, http::server&);
+    ~proxy() override;
+
+    http::task<void> handle(http::request&);
+    node::node& node() { return *node_; }
+
+  private:
+    struct exchange;  // one request on its way through here
+
+    // The store's observer.
+    void entered(std::string_view url) override;
+    void left(std::string_view url) override;
+
+    http::task<void> serve(exchange&);
+    http::task<void> answer_from(exchange&, cache::stored, outcome);
+    http::task<void> fetch(exchange&, cache::stored stale);
+    http::task<bool> fetch_from_sibling(exchange&);
+    http::task<bool> fetch_from_origin(exchange&, const cache::stored& stale);
+    http::task<void> relay(exchange&, upstream&, outcome);
+    http::task<void> refuse(exchange&, unsigned status, const std::string& why, outcome);
+    http::task<void> revalidate(http::worker&, cache::request_head, std::string url, cache::stored);
+    http::task<void> open_tunnel(http::request&);
+    http::task<std::vector<std::shared_ptr<node::peer>>> holders(exchange&);
+    http::task<std::vector<std::shared_ptr<node::peer>>> ask_everyone(exchange&);
+
+    http::task<cache::stored> look_up(http::worker&, const std::string& url, const cache::request_head&);
+    void keep(cache::stored);
+    std::string own_lines(const exchange&, const cache::cache_status&) const;
+    void count(const exchange&, outcome, unsigned status, std::uint64_t bytes);
+    http::task<void> keep_time();
+    void describe(node::metrics&) const;
+
+    options how_;
+    http::server& server_;
+    std::unique_ptr<node::node> node_;
+    std::unique_ptr<cache::store> store_;
+    std::atomic<bool> counting_{false};  // the set is there, and hears of changes
+    access_log log_;
+    flights flights_;
+    boost::asio::thread_pool disk_{2};
+    std::array<std::atomic<std::uint64_t>, static_cast<std::size_t>(outcome::count_)> outcomes_{};
+    std::atomic<std::uint64_t> collapsed_{0}, false_by_filter_{0}, false_by_age_{0}, sibling_failures_{0},
+        body_bytes_{0};
+};
+
+}  // namespace posy::proxy

@@ -1,0 +1,121 @@
+#include "upstream.hpp"
+
+#include <fmt/format.h>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+namespace posy::proxy {
+
+namespace asio = boost::asio;
+using namespace std::chrono_literals;
+
+std::int64_t now() {
+    return std::chrono::duration_cast<std::chrono::seconds>(
+               std::chrono::system_clock::now().time_since_epoch())
+        .count();
+}
+
+namespace {
+
+constexpr auto idle_tunnel = 5min;
+
+http::task<void> send_body(http::transport& to, http::request& from) {
+    const bool chunked = from.parsing.chunked();
+    for (;;) {
+        const bool more = co_await from.reader.more(from.parsing);
+        if (!more) break;
+        from.connection.expires_after(60s);
+        to.expires_after(60s);
+        const auto size = fmt::format("{:x}\r\n", from.parsing.piece.size());
+        const std::array<asio::const_buffer, 3> parts{asio::buffer(size), asio::buffer(from.parsing.piece),
+                                                      asio::buffer("\r\n", 2)};
+        if (chunked) {
+            co_await to.write(parts);
+        } else {
+            co_await to.write(std::span(parts).subspan(1, 1));
+        }
+    }
+    if (chunked) co_await to.write("0\r\n\r\n");
+}
+
+}  // namespace
+
+http::task<upstream> send(http::client& client, const destination& to, const http::request_head& head,
+                          http::request* from, http::clock::duration time) {
+    http::request_head out = head;
+    const auto url = http::parse_url(head.target);
+    if (!url) throw http::refusal(400, "not a URL that can be fetched");
+    if (!to.as_proxy) out.target = url->path;
+    const bool body = from && !from->parsing.is_done();
+    if (body && from->parsing.chunked()) out.fields.set("Transfer-Encoding", "chunked");
+    const std::string text = http::to_text(out) + "\r\n";
+    for (;;) {
+        upstream u;
+        u.channel = co_await client.open(to.where, to.secure, time);
+        auto& connection = *u.channel.connection;
+        const auto before = connection.bytes_read();
+        bool stale = false;
+        try {
+            u.requested = now();
+            co_await connection.write(text);
+            if (body) co_await send_body(connection, *from);
+            bool any = false;
+            do {  // interim answers are for us, and say nothing we need
+                u.parsing = std::make_unique<http::parser<http::response_head>>();
+                u.parsing->skip(head.method == "HEAD");
+                any = co_await u.channel.reader->head(*u.parsing);
+            } while (any && u.parsing->head.status < 200);
+            u.received = now();
+            if (any) co_return u;
+            stale = true;
+        } catch (const boost::system::system_error&) {
+            if (connection.expired()) throw http::refusal(504, to.where.text() + " did not answer in time");
+            if (!u.channel.used || connection.bytes_read() != before || body) throw;
+            stale = true;
+        }
+        if (stale && (!u.channel.used || body))
+            throw http::refusal(502, to.where.text() + " closed the connection without an answer");
+    }
+}
+
+namespace {
+
+http::task<void> pass_on(http::transport& from, http::transport& to) {
+    std::vector<char> buffer(64 * 1024);
+    for (;;) {
+        const auto got = co_await from.read_some(buffer);
+        if (got == 0) break;
+        from.expires_after(idle_tunnel);
+        to.expires_after(idle_tunnel);
+        co_await to.write(std::string_view(buffer.data(), got));
+    }
+    to.finish_writing();
+}
+
+}  // namespace
+
+http::task<void> tunnel(http::request& from, http::channel to, std::string early) {
+    from.connection.expires_after(idle_tunnel);
+    to.connection->expires_after(idle_tunnel);
+    co_await from.connection.write("HTTP/1.1 200 Connection established\r\n\r\n");
+    if (!early.empty()) co_await to.connection->write(early);
+    asio::steady_timer back_done(from.here.context, asio::steady_timer::time_point::max());
+    bool done = false;
+    asio::co_spawn(from.here.context, pass_on(*to.connection, from.connection),
+                   [&](const std::exception_ptr& failed) {
+                       if (failed) from.connection.close();
+                       done = true;
+                       back_done.cancel();
+                   });
+    try {
+        co_await pass_on(from.connection, *to.connection);
+    } catch (const std::exception&) {
+        to.connection->close();
+    }
+    boost::system::error_code ignored;
+    while (!done) co_await back_done.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
+}
+
+}  // namespace posy::proxy

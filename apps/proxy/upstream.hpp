@@ -1,0 +1,40 @@
+// A request on its way to another server, and the head of the answer.
+//
+// The body of the request is passed on as it arrives; that of the answer is left to the caller. A kept
+// connection that turns out to be closed is replaced once, if nothing of a body has gone out.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "http/client.hpp"
+#include "http/server.hpp"
+
+namespace posy::proxy {
+
+struct upstream {
+    http::channel channel;
+    std::unique_ptr<http::parser<http::response_head>> parsing;  // its head is complete
+    std::int64_t requested = 0, received = 0;                    // seconds since the epoch
+
+    // The next piece of the body, in parsing->piece; false at its end.
+    http::task<bool> more() { co_return co_await channel.reader->more(*parsing); }
+};
+
+struct destination {
+    http::host_port where;
+    bool secure = false;
+    bool as_proxy = false;  // it is asked for absolute URLs
+};
+
+// Sends `head` (whose target is the absolute URL) with the body of `from`, if it is given and has one.
+http::task<upstream> send(http::client&, const destination&, const http::request_head& head,
+                          http::request* from, http::clock::duration time);
+
+// Connects the two until one of them has had enough: what CONNECT asks for. `early` came with the request.
+http::task<void> tunnel(http::request& from, http::channel to, std::string early);
+
+// Seconds since the epoch.
+std::int64_t now();
+
+}  // namespace posy::proxy
