@@ -324,8 +324,8 @@ http::task<bool> proxy::fetch_from_sibling(exchange& e) {
                 throw http::refusal(502, "broken on purpose");
         }
         const auto& where = sibling.address.where;
-        u = co_await send(e.request.here.client, {where.authority, where.secure, true}, head, nullptr,
-                          how_.sibling_time);
+        const destination to{where.authority, where.secure, true};
+        u = co_await send(e.request.here.client, to, head, nullptr, how_.sibling_time);
     } catch (const std::exception&) {
         ++sibling_failures_;
         ++sibling.failures;
@@ -356,13 +356,13 @@ http::task<bool> proxy::fetch_from_origin(exchange& e, const cache::stored& stal
     head.fields.set("Host", target->authority.port == (target->secure ? 443 : 80) ? target->authority.host
                                                                                   : target->authority.text());
     head.fields.add("Via", e.via);
+    const destination to{target->authority, target->secure, false};
     std::optional<upstream> u;
     unsigned failed = 0;
     std::string why;
     try {
         e.request.connection.expires_after(how_.origin_time + 10s);
-        u = co_await send(e.request.here.client, {target->authority, target->secure, false}, head, &e.request,
-                          how_.origin_time);
+        u = co_await send(e.request.here.client, to, head, &e.request, how_.origin_time);
     } catch (const http::refusal& r) {
         failed = r.status == 504 ? 504 : 502;
         why = r.what();
@@ -477,8 +477,8 @@ http::task<void> proxy::revalidate(http::worker& here, cache::request_head reque
         head.method = "GET";
         head.fields.set("Host", target->authority.text());
         head.fields.add("Via", "1.1 " + node_->how().name);
-        auto u = co_await send(here.client, {target->authority, target->secure, false}, head, nullptr,
-                               how_.origin_time);
+        const destination to{target->authority, target->secure, false};
+        auto u = co_await send(here.client, to, head, nullptr, how_.origin_time);
         const cache::exchange_times times{u.requested, u.received};
         auto body = std::make_shared<std::string>();
         while (co_await u.more()) {

@@ -21,6 +21,8 @@ struct upstream {
     http::task<bool> more() { co_return co_await channel.reader->more(*parsing); }
 };
 
+// Name one before it is handed to a coroutine: GCC 12 destroys a braced temporary in a co_await expression
+// twice.
 struct destination {
     http::host_port where;
     bool secure = false;
