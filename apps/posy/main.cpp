@@ -38,6 +38,7 @@ int run(int argc, char** argv) {
 #ifdef POSY_NODE
     add_node(app);
     add_proxy(app);
+    add_replay(app);
 #endif
     add_tour(app);
     add_manual(app);

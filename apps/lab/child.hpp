@@ -1,0 +1,35 @@
+// A process of this very program, on a port of its own choice; it ends with the object that stands for it.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace posy::lab {
+
+// A port of the loopback that is free at this moment.
+std::uint16_t free_port();
+
+class child {
+  public:
+    // Starts `posy ARGUMENTS…` and waits until it says where it listens. Throws std::runtime_error with what
+    // it said instead. Its standard error goes to `log`, if that is not empty.
+    child(const std::vector<std::string>& arguments, std::uint16_t port, const std::string& log = {});
+    child(child&&) noexcept;
+    child& operator=(child&&) = delete;
+    ~child();
+
+    std::uint16_t port() const { return port_; }
+    pid_t pid() const { return pid_; }
+    // CPU seconds it has used, and its memory in bytes.
+    double cpu_seconds() const;
+    std::uint64_t memory() const;
+
+  private:
+    pid_t pid_ = -1;
+    std::uint16_t port_;
+};
+
+}  // namespace posy::lab

@@ -1,0 +1,51 @@
+// The laboratory: real proxies and an origin as processes on the loopback, a trace sent through them request
+// by request, and everything counted: what was a hit where, what misled, and every byte that keeping
+// summaries up to date took.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "trace.hpp"
+
+namespace posy::lab {
+
+struct setting {
+    std::string sharing = "delta";
+    double change = 0.05;
+    std::uint32_t proxies = 3;
+    std::uint64_t memory = std::uint64_t{11} << 20;  // of each
+    std::uint64_t items = 2000;                      // that this holds, about: what summaries are planned for
+    double rate = 0.01;
+    bool keep_siblings = false;
+    std::uint32_t concurrency = 1;  // requests at a time; 1 keeps the order of the trace
+};
+
+struct outcome {
+    setting how;
+    std::uint64_t requests = 0, wrong = 0;  // wrong: a body that is not the origin's, or no answer
+    std::uint64_t local = 0, sibling = 0, origin = 0;
+    std::uint64_t false_by_filter = 0, false_by_age = 0, false_misses = 0;
+    std::uint64_t whole_bytes = 0, delta_bytes = 0, question_bytes = 0, framing_bytes = 0;
+    double objects = 0;                // resident in a proxy at the end, on average
+    double seconds = 0;                // spent in requests
+    double p50 = 0, p90 = 0, p99 = 0;  // seconds
+    double cpu_seconds = 0;            // of all proxies
+
+    double share(std::uint64_t n) const {
+        return requests ? static_cast<double>(n) / static_cast<double>(requests) : 0;
+    }
+    double hit_ratio() const { return share(local + sibling); }
+    double bytes_per_request() const {
+        return share(whole_bytes + delta_bytes + question_bytes + framing_bytes);
+    }
+};
+
+// Called now and then with how many requests are done.
+using on_progress = std::function<void(std::size_t)>;
+
+outcome run(const trace&, const setting&, const on_progress& = {});
+
+}  // namespace posy::lab

@@ -1,0 +1,131 @@
+// posy replay: a laboratory of real proxies, an origin and a trace.
+#include <fmt/core.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "base/file.hpp"
+#include "gnuplot.hpp"
+#include "lab/laboratory.hpp"
+#include "lab/origin.hpp"
+#include "lab/report.hpp"
+#include "progress.hpp"
+#include "text.hpp"
+#include "tool.hpp"
+
+namespace posy::tool {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct replay_arguments {
+    std::string trace, report;
+    std::vector<std::string> sharing{"none", "full", "compressed", "delta", "ask"};
+    std::vector<double> change{0.02, 0.07, 0.2};
+    lab::setting base;
+    std::size_t requests = 1'000'000'000;
+    std::uint16_t as_origin = 0;
+};
+
+void write_file(const fs::path& path, const std::string& text) {
+    auto file = take(base::atomic_file::create(path), path.string());
+    take(base::write_fully(file.get(), as_byte_view(text)), path.string());
+    take(file.commit(), path.string());
+}
+
+void write_report(const lab::experiment& e, const fs::path& folder) {
+    fs::create_directories(folder);
+    write_file(folder / "replay.md", lab::markdown(e));
+    write_file(folder / "replay.csv", lab::csv(e));
+    const auto svg = folder / "replay.svg";
+    draw(lab::picture(e), svg.string());
+    std::ifstream file(svg);
+    const std::string drawn(std::istreambuf_iterator<char>(file), {});
+    write_file(folder / "replay.html",
+               lab::html(e, drawn.substr(std::min(drawn.find("<svg"), drawn.size()))));
+}
+
+void replay(const replay_arguments& a) {
+    if (!a.report.empty()) check_gnuplot();
+    constexpr std::size_t made_up_requests = 3000, made_up_objects = 2000;
+    const auto trace =
+        a.trace.empty()
+            ? lab::made_up_trace(a.base.proxies, std::min(a.requests, made_up_requests), made_up_objects)
+            : lab::read_trace(a.trace, a.base.proxies, a.requests);
+    lab::experiment e{a.trace.empty() ? "a made-up trace" : fs::path(a.trace).filename().string(), {}};
+    for (const auto& sharing : a.sharing) {
+        const bool updates = sharing != "none" && sharing != "ask";
+        for (const double change : a.change) {
+            lab::setting how = a.base;
+            how.sharing = sharing;
+            how.change = change;
+            progress shown(fmt::format("{}{}", sharing, updates ? fmt::format(", {:g} %", 100 * change) : ""),
+                           trace.requests.size(), progress::counting::work);
+            std::size_t before = 0;
+            e.outcomes.push_back(lab::run(trace, how, [&](std::size_t done) {
+                shown.add(done - before);
+                before = done;
+            }));
+            if (!updates) break;  // there is nothing to update
+        }
+    }
+    print(lab::markdown(e));
+    if (!a.report.empty()) {
+        write_report(e, a.report);
+        print(fmt::format("\nreport: {}/replay.html\n", a.report));
+    }
+    for (const auto& o : e.outcomes) {
+        if (o.wrong) throw failure(fmt::format("{} answers were not the origin's", o.wrong));
+    }
+}
+
+}  // namespace
+
+void add_replay(CLI::App& app) {
+    auto* command =
+        add_command(app, "replay", "A laboratory: proxies, an origin and a trace, ways of sharing compared",
+                    "  posy replay\n"
+                    "  posy replay trace.tsv.gz --sharing none,delta --change 0.02,0.05,0.1 --report out\n"
+                    "  posy replay access.log --proxies 5 --memory 64M");
+    auto a = std::make_shared<replay_arguments>();
+    command->add_option(
+        "TRACE", a->trace,
+        "A table with a line of names (object or url; proxy or host; bytes), or a log in the common "
+        "format, gzipped or not; without it, a small one is made up");
+    command->add_option("--sharing", a->sharing, "Ways of sharing to compare")
+        ->delimiter(',')
+        ->check(CLI::IsMember({"none", "full", "compressed", "delta", "ask"}))
+        ->capture_default_str();
+    command->add_option("--change", a->change, "Shares of the set at whose change a new summary is sent")
+        ->delimiter(',')
+        ->check(CLI::Range(0.0001, 1.0))
+        ->capture_default_str();
+    command->add_option("--proxies", a->base.proxies, "How many")
+        ->check(CLI::Range(1, 64))
+        ->capture_default_str();
+    command->add_option("--memory", a->base.memory, "Bytes for objects in each")
+        ->transform(CLI::AsSizeValue(false))
+        ->capture_default_str();
+    command->add_option("--items", a->base.items, "Objects that a summary is planned for")
+        ->capture_default_str();
+    command->add_option("--fpr", a->base.rate, "False-positive rate of a summary")->capture_default_str();
+    command->add_flag("--keep-siblings", a->base.keep_siblings,
+                      "Proxies store what they get from siblings, too");
+    command
+        ->add_option(
+            "--concurrency", a->base.concurrency,
+            "Requests at a time; more than one gives up the order of the trace and the count of false misses")
+        ->check(CLI::Range(1, 1000))
+        ->capture_default_str();
+    command->add_option("--requests", a->requests, "At most so many of the trace");
+    command->add_option("--report", a->report, "Folder for the report: Markdown, HTML, SVG and CSV");
+    command->add_option("--as-origin", a->as_origin, "Be the origin of a laboratory, on this port")
+        ->group("");
+    command->callback([a] {
+        if (a->as_origin) return lab::serve_origin({"127.0.0.1", a->as_origin});
+        replay(*a);
+    });
+}
+
+}  // namespace posy::tool
