@@ -16,7 +16,7 @@ struct setting {
     std::string sharing = "delta";
     double change = 0.05;
     std::uint32_t proxies = 3;
-    std::uint64_t memory = std::uint64_t{11} << 20;  // of each
+    std::uint64_t memory = std::uint64_t{12} << 20;  // of each
     std::uint64_t items = 2000;                      // that this holds, about: what summaries are planned for
     double rate = 0.01;
     bool keep_siblings = false;

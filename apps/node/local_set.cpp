@@ -18,9 +18,10 @@ counting_filter empty_filter(const plan& p) { return must(counting_filter::make(
 
 }  // namespace
 
-// Sparse arrays make small messages and large memories; beyond 48 bits an item the gain is below a bit.
+// Sparse arrays make small messages and large memories. Beyond 128 bits an item (one hash, a rate of 0.8 %)
+// the counters would be of the size of small objects.
 result<plan> shape_for(std::uint64_t items, double rate, double change, sharing how) {
-    constexpr double max_bits_per_item = 48;
+    const double max_bits_per_item = how == sharing::full ? 64 : 128;
     constexpr unsigned max_hashes = 12;
     std::optional<plan> best;
     for (unsigned hashes = 1; hashes <= max_hashes; ++hashes) {

@@ -94,7 +94,7 @@ node::node(const options& how, http::server& server)
     : node(how, server, std::make_unique<key_store>(how.data), nullptr) {}
 
 void node::start() {
-    peers_.follow_only(how_.peers);
+    peers_.know_only(how_.peers);
     asio::co_spawn(server_.first().context, keep_time(), asio::detached);
 }
 
@@ -104,7 +104,7 @@ void node::reload() {
         try {
             auto peers = read_peers(how_.peers_file);
             for (const auto& each : how_.peers) peers.push_back(each);
-            peers_.follow_only(peers);
+            peers_.know_only(peers);
         } catch (const std::exception& e) {
             fmt::print(stderr, "posy: {}; the peers stay as they are\n", e.what());
         }

@@ -41,7 +41,7 @@ std::optional<std::uint64_t> generation_of(std::string_view tag) {
 peers::peers(const options& how, http::worker& here, mesh_directory& directory, traffic& t)
     : how_(how), here_(here), directory_(directory), traffic_(t) {}
 
-void peers::follow_only(const std::vector<peer_address>& wanted) {
+void peers::know_only(const std::vector<peer_address>& wanted) {
     std::map<std::string, std::shared_ptr<peer>> next;
     const std::lock_guard lock(mutex_);
     for (const auto& address : wanted) {
@@ -54,7 +54,11 @@ void peers::follow_only(const std::vector<peer_address>& wanted) {
         auto fresh = std::make_shared<peer>(address);
         fresh->timer = std::make_unique<asio::steady_timer>(here_.context);
         next[address.name] = fresh;
-        asio::co_spawn(here_.context, follow(fresh), asio::detached);
+        if (how_.sharing == sharing::none || how_.sharing == sharing::ask) {
+            fresh->up = true;
+        } else {
+            asio::co_spawn(here_.context, follow(fresh), asio::detached);
+        }
     }
     for (const auto& [name, old] : peers_) {
         const auto kept = next.find(name);

@@ -47,8 +47,9 @@ class peers {
   public:
     peers(const options&, http::worker&, mesh_directory&, traffic&);
 
-    // On the worker's thread: from now on these, and no others.
-    void follow_only(const std::vector<peer_address>&);
+    // On the worker's thread: from now on these, and no others. They are followed, unless summaries are not
+    // what is shared here.
+    void know_only(const std::vector<peer_address>&);
     // From any thread: the peer has news.
     void wake(const std::string& name);
 
