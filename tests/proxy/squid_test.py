@@ -1,0 +1,85 @@
+"""A real Squid as a sibling, both ways.
+
+1. Squid answers from our cache: it fetches our digest, and of the URLs that we hold at least 95 % are sibling
+   hits in its log (CD_SIBLING_HIT).
+2. We answer from Squid's cache through its digest.
+"""
+import sys
+import time
+
+from servers import Origin, Proxy, Squid, fresh, wait_for
+
+TOOL = sys.argv[1]
+URLS = 450
+
+
+def squid_takes_from_us():
+    origin = Origin(lambda r: fresh(r.path.encode() * 50))
+    proxy = Proxy(TOOL, "--items", "1000", "--change", "0.01")
+    urls = [f"{origin.url}/object/{i}" for i in range(URLS)]
+    for url in urls:
+        assert proxy.get(url)[0] == 200
+    assert proxy.metrics()["posy_set_items"] == URLS
+    squid = Squid(sibling_port=proxy.port)
+    try:
+        # The first miss makes Squid fetch the digest of its sibling; it is here some 0.3 s later.
+        squid.get(f"{origin.url}/first")
+
+        def digest_fetched():
+            return proxy.metrics()['posy_summary_sent_bytes_total{kind="squid"}'] > 0
+        wait_for(digest_fetched, 30)
+        time.sleep(1)
+        before = len(origin.requests)
+        for url in urls:
+            status, _, body = squid.get(url)
+            assert status == 200 and body == url[len(origin.url):].encode() * 50, (status, url)
+
+        def all_logged():
+            return len(squid.codes()) > URLS
+        wait_for(all_logged)
+        codes = {url: hierarchy.split("/")[0] for _, url, hierarchy in squid.codes()}
+        hits = sum(codes.get(url) == "CD_SIBLING_HIT" for url in urls)
+        fetched = len(origin.requests) - before
+        print(f"Squid took {hits} of {URLS} from us (CD_SIBLING_HIT); {fetched} went to the origin")
+        assert hits >= 0.95 * URLS, codes
+        # What we do not have we refuse, and Squid goes to the origin.
+        status, _, body = squid.get(f"{origin.url}/elsewhere")
+        assert status == 200 and body.startswith(b"/elsewhere")
+    finally:
+        squid.close()
+        proxy.close()
+        origin.close()
+
+
+def we_take_from_squid():
+    origin = Origin(lambda r: fresh(r.path.encode() * 50))
+    squid = Squid()
+    urls = [f"{origin.url}/object/{i}" for i in range(URLS)]
+    proxy = None
+    try:
+        for url in urls:
+            assert squid.get(url)[0] == 200
+        time.sleep(5)  # Squid writes its digest every two seconds here
+        proxy = Proxy(TOOL, "--peer", f"squid:old=http://127.0.0.1:{squid.port}")
+
+        def digest_held():
+            return proxy.metrics().get('posy_peer_summary_items{peer="old"}', 0) >= URLS * 0.9
+        wait_for(digest_held, 40, 0.5)
+        before = len(origin.requests)
+        for url in urls:
+            status, fields, body = proxy.get(url)
+            assert status == 200 and body == url[len(origin.url):].encode() * 50
+        hits = proxy.result("sibling")
+        fetched = len(origin.requests) - before
+        print(f"we took {hits:.0f} of {URLS} from Squid; {fetched} went to the origin")
+        assert hits >= 0.95 * URLS
+        assert proxy.get(f"{origin.url}/elsewhere")[2].startswith(b"/elsewhere")
+    finally:
+        if proxy:
+            proxy.close()
+        squid.close()
+        origin.close()
+
+
+squid_takes_from_us()
+we_take_from_squid()
