@@ -1,6 +1,5 @@
 // What the two stores have in common: objects by URL and variant, in the order of the eviction queues, and
-// the news of URLs that enter and leave. An object is anything with a label: a whole response, or a file's
-// label.
+// the news of URLs that enter and leave. An object has a label: a whole response, or a label alone.
 //
 // Invariant: the table and the queues hold the same objects; no URL is in the table without one.
 // Cost: one table lookup a call, and a comparison per variant. Thread safety: the owner's lock.
