@@ -1,6 +1,9 @@
 #include "posy/cache/disk_store.hpp"
 
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -112,6 +115,37 @@ TEST(disk_store, opens_whatever_is_there) {
         EXPECT_FALSE(opens_with(flipped)) << at;
     }
     EXPECT_TRUE(opens_with(text));
+}
+
+// A process puts objects and says so after each; it is killed in the middle of another. What it had said is
+// there, and what it had not is there whole or not at all.
+TEST(disk_store, opens_after_a_kill) {
+    for (const int said_before_the_kill : {1, 7, 30}) {
+        const folder temporary;
+        int pipe_ends[2];
+        ASSERT_EQ(pipe(pipe_ends), 0);
+        const pid_t child = fork();
+        if (child == 0) {
+            const auto store = opened(temporary.path(), nullptr, 1 << 28);
+            for (std::uint64_t i = 0;; ++i) {
+                if (!taken(*store, plain(i, 200000)) || ::write(pipe_ends[1], "x", 1) != 1) _exit(1);
+            }
+        }
+        for (int i = 0; i < said_before_the_kill; ++i) {
+            char said;
+            ASSERT_EQ(read(pipe_ends[0], &said, 1), 1);
+        }
+        kill(child, SIGKILL);
+        waitpid(child, nullptr, 0);
+        close(pipe_ends[0]);
+        close(pipe_ends[1]);
+        watcher heard;
+        const auto store = opened(temporary.path(), &heard, 1 << 28);
+        for (int i = 0; i < said_before_the_kill; ++i)
+            EXPECT_TRUE(store->has(url_of(static_cast<unsigned>(i))));
+        for (const auto& url : heard.urls()) EXPECT_TRUE(store->find(url, get())) << url;
+        EXPECT_EQ(files_in(temporary.path()).size(), heard.urls().size());
+    }
 }
 
 TEST(disk_store, removes_leftovers_and_leaves_strangers_alone) {
