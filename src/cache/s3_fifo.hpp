@@ -120,7 +120,7 @@ class s3_fifo {
         const bool from_main =
             small_.entries.empty() || (small_.bytes < budget_ / small_divisor && !main_.entries.empty());
         queue& from = from_main ? main_ : small_;
-        const handle oldest = std::prev(from.entries.end());
+        const auto oldest = std::prev(from.entries.end());
         if (oldest->uses > 0) {
             --oldest->uses;
             oldest->in_main = true;
