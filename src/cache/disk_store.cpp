@@ -40,11 +40,19 @@ std::string file_name(const label& of) {
     return text;
 }
 
-// "ab" for folder 0xab.
-std::string folder_name(unsigned number) { return {hex_digits[number >> 4], hex_digits[number & 15]}; }
+bool is_hex(std::string_view text) { return text.find_first_not_of(hex_digits) == std::string_view::npos; }
 
 bool starts_with_name(std::string_view file) {
-    return file.size() >= name_length && file.find_first_not_of(hex_digits) >= name_length;
+    return file.size() >= name_length && is_hex(file.substr(0, name_length));
+}
+
+// What cannot be read has nothing in it.
+template <class Visit>
+void for_each_in(const fs::path& directory, const Visit& visit) {
+    std::error_code wrong;
+    for (fs::directory_iterator at(directory, wrong); at != fs::directory_iterator(); at.increment(wrong)) {
+        visit(*at);
+    }
 }
 
 using bytes = std::vector<std::byte>;
@@ -98,11 +106,9 @@ void disk_store::remove_file(const label& of) const {
 }
 
 result<std::unique_ptr<disk_store>> disk_store::open(const disk_options& options, observer* watching) {
-    for (unsigned folder = 0; folder < 256; ++folder) {
-        std::error_code wrong;
-        fs::create_directories(options.directory / folder_name(folder), wrong);
-        if (wrong) return error{"cannot make a folder of the cache there: " + wrong.message()};
-    }
+    std::error_code wrong;
+    fs::create_directories(options.directory, wrong);
+    if (wrong) return error{"cannot make the directory of the cache: " + wrong.message()};
     std::unique_ptr<disk_store> opened(new disk_store(options, watching));
     opened->scan();
     return opened;
@@ -111,20 +117,21 @@ result<std::unique_ptr<disk_store>> disk_store::open(const disk_options& options
 // Before anyone else has the store: no lock.
 void disk_store::scan() {
     std::vector<label> found;
-    std::error_code wrong;
-    for (unsigned folder = 0; folder < 256; ++folder) {
-        fs::directory_iterator file(directory_ / folder_name(folder), wrong);
-        for (; file != fs::directory_iterator(); file.increment(wrong)) {
-            const auto name = file->path().filename().string();
-            if (!starts_with_name(name) || !file->is_regular_file(wrong)) continue;
-            auto label = name.size() == name_length ? label_in(file->path()) : std::nullopt;
+    for_each_in(directory_, [&](const fs::directory_entry& folder) {
+        const auto digits = folder.path().filename().string();
+        if (digits.size() != 2 || !is_hex(digits)) return;
+        for_each_in(folder.path(), [&](const fs::directory_entry& file) {
+            std::error_code wrong;
+            const auto name = file.path().filename().string();
+            if (!starts_with_name(name) || !file.is_regular_file(wrong)) return;
+            auto label = name.size() == name_length ? label_in(file.path()) : std::nullopt;
             if (label) {
                 found.push_back(std::move(*label));
             } else {
-                fs::remove(file->path(), wrong);
+                fs::remove(file.path(), wrong);
             }
-        }
-    }
+        });
+    });
     std::ranges::sort(found, {}, [](const label& l) { return std::tie(l.received, l.url, l.variant.key); });
     for (auto& label : found) {
         const auto item = std::make_shared<const cache::label>(std::move(label));
@@ -156,7 +163,10 @@ result<bool> disk_store::put(const stored_response& response) {
     item->size = head.size() + response.body->size();
     const auto drop = [&](const label& gone) { remove_file(gone); };
     const auto write = [&]() -> result<base::atomic_file> {
-        auto file = base::atomic_file::create(path_of(response));
+        const auto path = path_of(response);
+        std::error_code ignored;
+        fs::create_directory(path.parent_path(), ignored);
+        auto file = base::atomic_file::create(path);
         if (!file) return file;
         for (const std::string_view part : {std::string_view(head), std::string_view(*response.body)}) {
             if (auto done = base::write_fully(file->get(), as_byte_view(part)); !done) return done.error();

@@ -1,6 +1,5 @@
 // What the two stores have in common: objects by URL and variant, in the order of the eviction queues, and
-// the news of URLs that enter and leave. An object is anything with a label: a whole response, or a file's
-// label.
+// the news of URLs that enter and leave. An object has a label: a whole response, or a label alone.
 //
 // Invariant: the table and the queues hold the same objects; no URL is in the table without one.
 // Cost: one table lookup a call, and a comparison per variant. Thread safety: the owner's lock.
@@ -63,7 +62,7 @@ class shelf {
             return false;
         }
         if (const handle* same = same_variant(*object)) {
-            const handle at = *same;  // evicted() may move the table's own
+            const auto at = *same;  // evicted() may move the table's own
             const std::uint64_t bytes = object->size;
             queues_.replace(at, bytes, std::move(object), evicted);
             return true;
@@ -73,7 +72,7 @@ class shelf {
             remove(*std::ranges::min_element(found->second, {}, received), dropped);
         }
         const std::string& url = object->url;
-        const handle at = queues_.insert(cache::name_of(*object).low, object->size, object, evicted);
+        const auto at = queues_.insert(cache::name_of(*object).low, object->size, object, evicted);
         auto& variants = table_[url];
         variants.push_back(at);
         if (watching_ && variants.size() == 1) watching_->entered(url);
@@ -85,7 +84,7 @@ class shelf {
     bool erase(std::string_view url, const Dropped& dropped) {
         const auto found = table_.find(url);
         if (found == table_.end()) return false;
-        for (const auto variants = found->second; const handle at : variants) remove(at, dropped);
+        for (const auto variants = found->second; const auto at : variants) remove(at, dropped);
         return true;
     }
     template <class Dropped>

@@ -42,7 +42,7 @@ variant variant_of(const fields& request, const fields& response) {
     const auto vary = response.combined("Vary").value_or("");
     for (const auto name : list_members(vary)) made.names.push_back(lower_case(name));
     std::ranges::sort(made.names);
-    made.names.erase(std::ranges::unique(made.names).begin(), made.names.end());
+    made.names.erase(std::unique(made.names.begin(), made.names.end()), made.names.end());
     made.key = secondary_key(made.names, request);
     return made;
 }

@@ -35,4 +35,11 @@ inline stored kept(const response_head& head, const request_head& request = get(
                        {noon, noon});
 }
 
+// One of many, of a size.
+inline std::string url_of(std::uint64_t number) { return "http://example.org/" + std::to_string(number); }
+inline stored plain(std::uint64_t number, std::size_t size = 1000, char fill = 'x') {
+    return kept(answer(200, {{"Cache-Control", "max-age=60"}}), get(), url_of(number),
+                std::string(size, fill));
+}
+
 }  // namespace posy::cache

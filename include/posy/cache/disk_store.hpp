@@ -3,10 +3,10 @@
 // A file is DIRECTORY/ab/ab12… with the 32 hexadecimal digits of the label's name. It is written aside and
 // renamed into place, and never changed: whenever the process is killed, what is there is whole. (After a
 // loss of power a file may be damaged, since nothing waits for the disk; the checksums find it.) The index of
-// URLs, variants and sizes is in memory, within the same S3-FIFO queues as the memory store's. Cost: a put
-// writes a file, a find reads one; both block. The index takes about 300 bytes and the URL a file. Thread
-// safety: every call from any thread. One lock guards index and directory; contents are read and written
-// outside of it. Two processes must not share a directory.
+// URLs, variants and sizes is in memory, within the same S3-FIFO queues as the memory store's.
+// Cost: a put writes a file, a find reads one; both block. The index takes some 300 bytes and the URL a file.
+// Thread safety: every call from any thread. One lock guards index and directory; contents are read and
+// written outside of it. Two processes must not share a directory.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,7 @@
 // The dates of HTTP (RFC 9110, 5.6.7): the three forms that a recipient has to read, the one that is written.
 //
-// Time is seconds since 1970-01-01 00:00 UTC without leap seconds, everywhere in this folder; so are
-// durations. The calendar is the proleptic Gregorian one, computed here: no locale, no time zone, no system
-// call.
+// Time is seconds since 1970-01-01 00:00 UTC without leap seconds, everywhere in this folder. The calendar is
+// <chrono>'s, the Gregorian one for all years: no locale, no time zone, no system call.
 #pragma once
 
 #include <cstdint>

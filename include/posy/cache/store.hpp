@@ -1,10 +1,10 @@
 // The two tiers as one: memory in front of an optional disk.
 //
 // What is put goes to both; what is found on disk comes back into memory. The observer hears of the union: a
-// URL has entered when it is in either tier, and left when it is in neither. Cost: without a disk, the memory
-// store's. With one, a find that misses in memory may read a file, and a put writes one: both block, so an
-// event loop asks memory() first and does the rest on another thread. Thread safety: every call from any
-// thread. Changes to one URL are made one after the other in both tiers.
+// URL has entered when it is in either tier, and left when it is in neither.
+// Cost: without a disk, the memory store's. With one, a find that misses in memory may read a file, and a put
+// writes one: both block, so an event loop asks memory() first and does the rest on another thread.
+// Thread safety: every call from any thread. Changes to one URL are made one after the other in both tiers.
 #pragma once
 
 #include <memory>

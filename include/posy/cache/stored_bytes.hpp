@@ -8,7 +8,8 @@
 //   32  8  checksum of the 32 bytes above and of the head
 //   40     the head: url, count of vary names and the names, secondary key, received, initial age (both as 8
 //          bytes, two's complement), status, reason, count of fields and for each its name and value; a text
-//          is its length and its bytes the body
+//          is its length and its bytes
+//          the body
 //
 // The head can be checked without the body, so that a store of many gigabytes opens by reading its heads.
 #pragma once

@@ -2,9 +2,8 @@
 // are sending it at the moment.
 //
 // Everything that a hit needs is computed once, here: directives, lifetime, age on arrival, and the head as
-// it goes over the wire. A hit is then wire_head, a few lines of the moment (Age, Via, Cache-Status,
-// Connection),
-// "\r\n" and the body, in one writev. Freshening by a 304 makes a new value that shares the body.
+// it goes over the wire. A hit is then wire_head, a few lines of the moment (Age, Via, Cache-Status), an
+// empty line and the body, in one writev. Freshening by a 304 makes a new value that shares the body.
 // Thread safety: as of any constant.
 #pragma once
 

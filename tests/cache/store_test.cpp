@@ -1,0 +1,138 @@
+#include "posy/cache/store.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <random>
+#include <thread>
+
+#include "folder.hpp"
+#include "heads.hpp"
+#include "watcher.hpp"
+
+namespace posy::cache {
+namespace {
+
+std::unique_ptr<store> opened(const store_options& options, observer* watching = nullptr) {
+    auto made = store::open(options, watching);
+    EXPECT_TRUE(made) << made.error().text();
+    return std::move(*made);
+}
+store_options two_tiers(const folder& where, std::uint64_t memory, std::uint64_t disk) {
+    return {{.bytes = memory, .shards = 1}, disk_options{where.path(), disk}};
+}
+
+TEST(store, without_a_disk_is_the_memory_store) {
+    watcher heard;
+    const auto tiers = opened({{.bytes = 100000}, std::nullopt}, &heard);
+    const auto one = plain(1);
+    EXPECT_FALSE(tiers->has_disk());
+    EXPECT_FALSE(tiers->disk_counts());
+    EXPECT_TRUE(tiers->put(one));
+    EXPECT_EQ(tiers->find(url_of(1), get()), one);
+    EXPECT_EQ(tiers->memory().find(url_of(1), get()), one);
+    EXPECT_TRUE(tiers->has(url_of(1)));
+    EXPECT_FALSE(tiers->put(plain(2, 50000)));
+    EXPECT_EQ(heard.urls(), urls_in(*tiers));
+    EXPECT_TRUE(tiers->erase(url_of(1)));
+    EXPECT_FALSE(tiers->erase(url_of(1)));
+    EXPECT_TRUE(heard.urls().empty());
+}
+
+TEST(store, what_memory_evicts_the_disk_still_has) {
+    const folder temporary;
+    watcher heard;
+    const auto tiers = opened(two_tiers(temporary, 20000, 1 << 20), &heard);
+    for (std::uint64_t i = 0; i < 50; ++i) EXPECT_TRUE(tiers->put(plain(i)));
+    EXPECT_LT(tiers->memory_counts().objects, 20u);
+    EXPECT_EQ(tiers->disk_counts()->objects, 50u);
+    EXPECT_EQ(heard.urls().size(), 50u);
+    EXPECT_EQ(tiers->memory().find(url_of(0), get()), nullptr);
+    const auto found = tiers->find(url_of(0), get());
+    ASSERT_TRUE(found);
+    EXPECT_EQ(found->body->size(), 1000u);
+    EXPECT_EQ(tiers->memory().find(url_of(0), get()), found);  // it came back
+    EXPECT_TRUE(tiers->erase(url_of(0)));
+    EXPECT_EQ(tiers->find(url_of(0), get()), nullptr);
+    EXPECT_EQ(heard.urls(), urls_in(*tiers));
+    EXPECT_EQ(heard.urls().size(), 49u);
+}
+
+TEST(store, what_only_one_tier_takes_is_held) {
+    const folder temporary;
+    watcher heard;
+    const auto tiers = opened(two_tiers(temporary, 20000, 1 << 20), &heard);
+    EXPECT_TRUE(tiers->put(plain(1, 50000)));  // too large for this memory
+    EXPECT_EQ(tiers->memory_counts().objects, 0u);
+    EXPECT_EQ(heard.urls(), std::set{url_of(1)});
+    EXPECT_EQ(tiers->find(url_of(1), get())->body->size(), 50000u);
+    EXPECT_FALSE(tiers->put(plain(1, 500000)));  // and now for both: the old one is outdated
+    EXPECT_TRUE(heard.urls().empty());
+    EXPECT_FALSE(tiers->has(url_of(1)));
+}
+
+TEST(store, opens_with_what_the_disk_has) {
+    const folder temporary;
+    { opened(two_tiers(temporary, 100000, 1 << 20))->put(plain(1)); }
+    watcher heard;
+    const auto tiers = opened(two_tiers(temporary, 100000, 1 << 20), &heard);
+    EXPECT_EQ(heard.urls(), std::set{url_of(1)});
+    EXPECT_TRUE(tiers->has(url_of(1)));
+    EXPECT_TRUE(tiers->find(url_of(1), get()));
+}
+
+// Both tiers evict, each by its own; the observer hears of the union throughout, and a newer response is
+// never followed by an older one.
+TEST(store, the_observer_hears_of_the_union) {
+    const folder temporary;
+    watcher heard;
+    const auto tiers = opened(two_tiers(temporary, 30000, 20000), &heard);
+    std::mt19937_64 random(11);
+    std::vector<char> last(40, 'a');
+    for (int step = 0; step < 1500; ++step) {
+        const auto number = random() % last.size();
+        const auto choice = random() % 10;
+        if (choice == 0) {
+            const bool held = heard.urls().contains(url_of(number));
+            EXPECT_EQ(tiers->erase(url_of(number)), held);
+            EXPECT_FALSE(tiers->has(url_of(number)));
+        } else if (choice < 5) {
+            last[number] = last[number] == 'z' ? 'a' : static_cast<char>(last[number] + 1);
+            tiers->put(plain(number, 1 + random() % 4000, last[number]));
+        } else if (const auto found = tiers->find(url_of(number), get())) {
+            ASSERT_EQ(found->body->front(), last[number]);
+        }
+        ASSERT_EQ(heard.urls(), urls_in(*tiers));
+    }
+    EXPECT_GT(tiers->memory_counts().evictions, 10u);
+    EXPECT_GT(tiers->disk_counts()->evictions, 10u);
+}
+
+TEST(store, from_many_threads) {
+    const folder temporary;
+    watcher heard;
+    const auto tiers = opened(two_tiers(temporary, 30000, 60000), &heard);
+    std::atomic<int> wrong = 0;
+    {
+        std::vector<std::jthread> threads;
+        for (unsigned thread = 0; thread < 4; ++thread) {
+            threads.emplace_back([&, thread] {
+                std::mt19937_64 random(thread);
+                for (int step = 0; step < 200; ++step) {
+                    const auto number = random() % 30;
+                    if (random() % 8 == 0) tiers->erase(url_of(number));
+                    if (const auto found = tiers->find(url_of(number), get())) {
+                        wrong += found->url != url_of(number);
+                    } else {
+                        tiers->put(plain(number, random() % 3000));
+                    }
+                }
+            });
+        }
+    }
+    EXPECT_EQ(wrong, 0);
+    EXPECT_EQ(heard.urls(), urls_in(*tiers));
+}
+
+}  // namespace
+}  // namespace posy::cache
