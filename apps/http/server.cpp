@@ -48,6 +48,7 @@ void server::run() {
 void server::stop(clock::duration grace) {
     stopping_ = true;
     asio::post(workers_.front()->context, [this, grace] {
+        if (on_stop) on_stop();
         for (auto& each : acceptors_) {
             error_code ignored;
             each->close(ignored);

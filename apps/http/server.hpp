@@ -74,6 +74,10 @@ class server {
     // From any thread: no new connections; those that are idle end, others have `grace` to finish.
     void stop(clock::duration grace = 5s);
 
+    bool stopping() const { return stopping_; }
+    // Called when stopping begins: whoever holds requests open lets them go.
+    std::function<void()> on_stop;
+
     worker& first() { return *workers_.front(); }
     const std::vector<std::unique_ptr<worker>>& workers() const { return workers_; }
     std::size_t open_connections() const { return open_; }

@@ -83,6 +83,7 @@ node::node(const options& how, http::server& server, std::unique_ptr<key_store> 
         bell_.ring();
         if (how_.hint) asio::co_spawn(server_.first().context, tell_peers(), asio::detached);
     };
+    server_.on_stop = [this] { bell_.ring(); };
     for (const auto& each : server_.workers()) each->client.trust(client_tls(how_));
     if (keys_) holds = [this](std::string_view key) { return keys_->has(key); };
 }
@@ -219,7 +220,8 @@ http::task<void> node::send_summary(http::request& r) {
     if (const auto wait = wait_of(r.head.fields); found.what == local_set::answer::unchanged && wait > 0s) {
         r.connection.expires_after(wait + 10s);
         const auto end = http::clock::now() + wait;
-        while (found.what == local_set::answer::unchanged && http::clock::now() < end) {
+        while (found.what == local_set::answer::unchanged && http::clock::now() < end &&
+               !server_.stopping()) {
             co_await bell_.wait(r.here.context, end - http::clock::now());
             found = set_.summary(have, deltas);
         }

@@ -235,6 +235,9 @@ void peers::describe(metrics& m) const {
         const auto label = metrics::label("peer", s.peer);
         m.gauge("posy_peer_summary_age_seconds", "Since the peer last said what it holds",
                 static_cast<double>(s.age) / 1000, label);
+        if (s.generation)
+            m.gauge("posy_peer_summary_generation", "The generation of the peer's set that we know",
+                    static_cast<double>(*s.generation), label);
         m.gauge("posy_peer_summary_items", "Items that the peer's summary stands for",
                 static_cast<double>(s.items.value_or(0)), label);
         m.gauge("posy_peer_summary_false_positive_rate", "Predicted from the bits of the summary",

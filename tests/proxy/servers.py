@@ -1,4 +1,5 @@
 """What the tests of the proxy start: origins, proxies, Squids; and how they ask them."""
+import atexit
 import contextlib
 import email.utils
 import http.client
@@ -97,7 +98,8 @@ class Proxy:
     def start(self):
         self.process = subprocess.Popen(
             [self.tool, self.command, "--listen", f"127.0.0.1:{self.port}", "--name", self.name, *self.options],
-            stderr=subprocess.PIPE, text=True)
+            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        atexit.register(self.process.kill)  # whatever becomes of the test
         line = self.process.stderr.readline()
         assert "listens on" in line, line + self.process.stderr.read()
         self.log = [line]
@@ -194,6 +196,7 @@ shutdown_lifetime 0 seconds
         squid = shutil.which("squid") or "/usr/sbin/squid"
         subprocess.run([squid, "-z", *self.arguments], check=True, capture_output=True)
         self.process = subprocess.Popen([squid, *self.arguments], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        atexit.register(self.process.kill)
 
         def squid_answers():
             with contextlib.suppress(OSError):
