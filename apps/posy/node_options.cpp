@@ -1,6 +1,7 @@
 #include "node_options.hpp"
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 #include <boost/asio/signal_set.hpp>
 #include <fstream>
@@ -73,6 +74,13 @@ void add_node_options(CLI::App& command, node_arguments& a, const std::string& d
         .add_option("--max-rate", a.how.serving.max_requests_per_second,
                     "Requests a second from one address beyond this machine; 0: no limit")
         ->capture_default_str();
+    command
+        .add_option("--head-time", a.head_time, "Seconds that a client has for the head of its first request")
+        ->check(CLI::PositiveNumber)
+        ->capture_default_str();
+    command.add_option("--idle-time", a.idle_time, "Seconds until the next one has to be there")
+        ->check(CLI::PositiveNumber)
+        ->capture_default_str();
     command.add_flag("-q,--quiet", a.how.quiet, "Say nothing but what goes wrong");
 }
 
@@ -87,6 +95,8 @@ node::options node_options(const node_arguments& a) {
     how.interval = milliseconds(a.interval);
     how.poll = milliseconds(a.poll);
     how.wait = std::chrono::seconds(a.wait);
+    how.serving.head_time = milliseconds(a.head_time);
+    how.serving.idle_time = milliseconds(a.idle_time);
     how.serving.threads = a.threads ? a.threads : std::max(1U, std::thread::hardware_concurrency());
     for (const auto& text : a.allow) {
         const auto network = node::parse_network(text);
@@ -101,9 +111,6 @@ node::options node_options(const node_arguments& a) {
         auto peer = node::parse_peer(text);
         if (!peer) throw failure("'" + text + "' is not a peer; write NAME=http://HOST:PORT");
         how.peers.push_back(std::move(*peer));
-    }
-    if (!how.peers_file.empty()) {
-        for (auto& peer : node::read_peers(how.peers_file)) how.peers.push_back(std::move(peer));
     }
     if (!how.listen_tls.empty() && how.tls_certificate.empty())
         throw failure("--listen-tls needs a certificate; name it with --tls-cert");
@@ -129,6 +136,12 @@ node::options listen_on(http::server& server, node::options how) {
 }
 
 void serve(http::server& server, node::node& node, const node::options& how) {
+    // A connection is a descriptor, and a shell's limit of 1,024 is below --max-connections.
+    rlimit files{};
+    if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < files.rlim_max) {
+        files.rlim_cur = files.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &files);
+    }
     boost::asio::signal_set signals(server.first().context, SIGINT, SIGTERM, SIGHUP);
     std::function<void(const boost::system::error_code&, int)> on_signal =
         [&](const boost::system::error_code& failed, int signal) {
@@ -137,6 +150,7 @@ void serve(http::server& server, node::node& node, const node::options& how) {
                 node.reload();
             } else {
                 server.stop();
+                node.let_go();
             }
             signals.async_wait(on_signal);
         };

@@ -17,6 +17,7 @@ struct node_arguments {
     std::string sharing = "delta", token_file;
     double interval = 300, poll = 0;
     unsigned wait = 60;
+    double head_time = 10, idle_time = 60;
     std::size_t threads = 0;
 };
 
