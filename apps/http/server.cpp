@@ -164,7 +164,8 @@ task<void> server::converse(std::unique_ptr<transport> connection, worker& here)
         refused = r.status;
         why = r.what();
     } catch (const boost::system::system_error&) {
-        if (connection->expired()) ++counts_.too_slow;
+        // One that is silent between requests, or was opened just in case, has done nothing wrong.
+        if (connection->expired() && (!connection->idle || from.pending())) ++counts_.too_slow;
         throw;
     }
     if (refused) {

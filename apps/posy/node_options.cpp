@@ -27,6 +27,10 @@ std::vector<http::host_port> addresses(const std::vector<std::string>& texts) {
     return all;
 }
 
+const http::host_port& first_address(const node::options& how) {
+    return how.listen.empty() ? how.listen_tls.front() : how.listen.front();
+}
+
 bool loopback(const http::host_port& at) {
     boost::system::error_code failed;
     const auto address = boost::asio::ip::make_address(at.host, failed);
@@ -126,12 +130,10 @@ node::options listen_on(http::server& server, node::options how) {
     const auto tls = node::server_tls(how);
     for (auto& at : how.listen) at.port = server.listen(at);
     for (auto& at : how.listen_tls) at.port = server.listen(at, tls);
-    const auto& first = how.listen.empty() ? how.listen_tls.front() : how.listen.front();
-    if (how.name.empty()) how.name = first.text();
+    if (how.name.empty()) how.name = first_address(how).text();
     server.on_refusal = [quiet = how.quiet](const std::string& who, unsigned status, const std::string& why) {
         if (!quiet) fmt::print(stderr, "posy: {}: {} {}\n", who, status, why);
     };
-    if (!how.quiet) fmt::print(stderr, "posy: {} listens on {}\n", how.name, first.text());
     return how;
 }
 
@@ -156,6 +158,8 @@ void serve(http::server& server, node::node& node, const node::options& how) {
         };
     signals.async_wait(on_signal);
     node.start();
+    // Only now: whoever reads this may send a signal.
+    if (!how.quiet) fmt::print(stderr, "posy: {} listens on {}\n", how.name, first_address(how).text());
     server.run();
     if (!how.quiet) fmt::print(stderr, "posy: stopped\n");
 }
