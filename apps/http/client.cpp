@@ -25,21 +25,22 @@ task<channel> client::connect(const host_port& to, bool secure, clock::duration 
     failed = asio::error::host_not_found;
     for (const auto& endpoint : endpoints) {
         // The watch guards transports; a connection that is still being made has a timer of its own.
-        tcp::socket socket(watch_.context());
+        // Both may be done at the same moment, so the timer's handler may run last: it shares the socket.
+        const auto socket = std::make_shared<tcp::socket>(watch_.context());
         asio::steady_timer timer(watch_.context(), time);
-        timer.async_wait([&socket](const boost::system::error_code& cancelled) {
+        timer.async_wait([socket](const boost::system::error_code& cancelled) {
             boost::system::error_code ignored;
-            if (!cancelled) socket.close(ignored);
+            if (!cancelled) socket->close(ignored);
         });
         failed = {};
-        co_await socket.async_connect(endpoint, asio::redirect_error(asio::use_awaitable, failed));
+        co_await socket->async_connect(endpoint, asio::redirect_error(asio::use_awaitable, failed));
         if (timer.cancel() == 0 && !failed) failed = asio::error::timed_out;
         if (failed) continue;
         if (secure && !tls_)
             throw refusal(502, "no certificates to trust are known; name them with --tls-ca");
         channel made;
-        made.connection = secure ? transport::tls(std::move(socket), watch_, *tls_)
-                                 : transport::plain(std::move(socket), watch_);
+        made.connection = secure ? transport::tls(std::move(*socket), watch_, *tls_)
+                                 : transport::plain(std::move(*socket), watch_);
         made.connection->expires_after(time);
         co_await made.connection->connect_handshake(to.host);
         made.reader = std::make_unique<reader>(*made.connection);

@@ -11,6 +11,8 @@ namespace posy::http {
 
 namespace {
 
+constexpr std::size_t max_buffer = 256 * 1024;
+
 using error_code = boost::system::error_code;
 using beast_error = boost::beast::http::error;
 
@@ -49,7 +51,10 @@ task<bool> reader::fill() {
         end_ -= begin_;
         begin_ = 0;
     }
-    if (end_ == buffer_.size()) buffer_.resize(buffer_.size() * 2);  // the parser's limit ends this
+    if (end_ == buffer_.size()) {  // heads have their limit; what comes between the chunks of a body has this
+        if (buffer_.size() >= max_buffer) throw refusal(431, "a chunk extension or trailer is too long");
+        buffer_.resize(buffer_.size() * 2);
+    }
     const auto got = co_await from_.read_some(std::span(buffer_).subspan(end_));
     end_ += got;
     co_return got > 0;
@@ -180,6 +185,7 @@ std::optional<host_port> parse_authority(std::string_view text, std::uint16_t de
     };
     if (found.host.empty() || std::ranges::any_of(found.host, strange)) return std::nullopt;
     if (text.empty()) return found;
+    if (text.front() != ':') return std::nullopt;  // [::1]80
     text.remove_prefix(1);
     if (text.empty()) return found;
     const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), found.port);
@@ -222,6 +228,19 @@ std::optional<std::string> percent_decoded(std::string_view text) {
         i += 2;
     }
     return plain;
+}
+
+std::string percent_encoded(std::string_view plain) {
+    std::string text;
+    for (const char c : plain) {
+        const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+        if (letter || (c >= '0' && c <= '9') || std::string_view("-._~").find(c) != std::string_view::npos) {
+            text += c;
+        } else {
+            text += fmt::format("%{:02X}", static_cast<unsigned char>(c));
+        }
+    }
+    return text;
 }
 
 }  // namespace posy::http

@@ -134,10 +134,13 @@ struct url {
     bool secure = false;
     host_port authority;
     std::string path = "/";  // with the query
+    friend bool operator==(const url&, const url&) = default;
 };
 // http://… and https://…; nothing else, no user information.
 std::optional<url> parse_url(std::string_view);
 // %xx decoded; nothing if that is malformed.
 std::optional<std::string> percent_decoded(std::string_view);
+// All but letters, digits and - . _ ~ as %xx.
+std::string percent_encoded(std::string_view);
 
 }  // namespace posy::http

@@ -119,6 +119,16 @@ bool server::too_often(const asio::ip::address& who) {
     return false;
 }
 
+// A connection that is closed while bytes arrive is reset, and what was just said may be lost with it (RFC
+// 9112, 9.6): what the client still has to say is read, for a moment, and forgotten.
+task<void> server::drain(transport& connection) {
+    constexpr std::size_t most = 1 << 20;
+    connection.expires_after(2s);
+    std::array<char, 16 * 1024> bytes;
+    for (std::size_t got = 1, all = 0; got > 0 && all < most && !stopping_; all += got)
+        got = co_await connection.read_some(bytes);
+}
+
 // Reads requests and has them answered, until either side has had enough.
 task<void> server::converse(std::unique_ptr<transport> connection, worker& here) {
     connection->expires_after(how_.head_time);
@@ -127,11 +137,13 @@ task<void> server::converse(std::unique_ptr<transport> connection, worker& here)
     const bool local = connection->remote().address().is_loopback();
     unsigned refused = 0;
     std::string why;
+    std::uint64_t written = 0;  // before the answer to the present request
     try {
         for (bool first = true;; first = false) {
             connection->expires_after(first || from.pending() ? how_.head_time : how_.idle_time);
             connection->idle = true;
             parser<request_head> parsing(how_.limits);
+            written = connection->bytes_written();
             const bool any = co_await from.head(parsing);
             if (!any) co_return;
             connection->idle = false;
@@ -142,6 +154,7 @@ task<void> server::converse(std::unique_ptr<transport> connection, worker& here)
             if (too_often(connection->remote().address())) throw refusal(429, "too many requests");
             if (r.head.fields.lists("Expect", "100-continue"))
                 co_await connection->write("HTTP/1.1 100 Continue\r\n\r\n");
+            written = connection->bytes_written();
             co_await handle_(r);
             if (!r.keep_alive || stopping_) break;
             if (!parsing.is_done()) {  // a body that nobody wanted
@@ -152,7 +165,8 @@ task<void> server::converse(std::unique_ptr<transport> connection, worker& here)
         refused = r.status;
         why = r.what();
     } catch (const boost::system::system_error&) {
-        if (connection->expired()) ++counts_.too_slow;
+        // One that is silent between requests, or was opened just in case, has done nothing wrong.
+        if (connection->expired() && (!connection->idle || from.pending())) ++counts_.too_slow;
         throw;
     }
     if (refused) {
@@ -165,9 +179,11 @@ task<void> server::converse(std::unique_ptr<transport> connection, worker& here)
             "{}\r\n\r\n{}\n",
             refused, reason_of(refused), why.size() + 1, why);
         connection->expires_after(5s);
-        co_await connection->write(text);
+        // A body may turn out to be malformed after its request was answered: then that was the answer.
+        if (connection->bytes_written() == written) co_await connection->write(text);
     }
     connection->finish_writing();
+    if (refused) co_await drain(*connection);
 }
 
 task<void> reply(request& to, const response& r) {

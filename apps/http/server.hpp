@@ -81,6 +81,7 @@ class server {
     worker& first() { return *workers_.front(); }
     const std::vector<std::unique_ptr<worker>>& workers() const { return workers_; }
     std::size_t open_connections() const { return open_; }
+    bool stopping() const { return stopping_; }
     const edge_counts& counts() const { return counts_; }
     edge_counts& counts() { return counts_; }
     // Called with every malformed request: who, which status, why.
@@ -89,6 +90,7 @@ class server {
   private:
     task<void> accept(tcp::acceptor&, std::shared_ptr<asio::ssl::context>);
     task<void> converse(std::unique_ptr<transport>, worker&);
+    task<void> drain(transport&);
     bool too_often(const asio::ip::address&);
 
     serving how_;

@@ -4,6 +4,7 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <cstdint>
 #include <list>
 #include <memory>
 #include <mutex>
@@ -14,11 +15,18 @@ namespace posy::node {
 
 class bell {
   public:
-    // Until the next ring(), or for so long.
-    http::task<void> wait(http::asio::io_context& here, http::clock::duration time) {
+    // How often it has rung.
+    std::uint64_t rings() const {
+        const std::lock_guard lock(mutex_);
+        return rings_;
+    }
+
+    // Until it rings, or for so long; not at all if it has rung more than `heard` times already.
+    http::task<void> wait(http::asio::io_context& here, http::clock::duration time, std::uint64_t heard) {
         auto timer = std::make_shared<http::asio::steady_timer>(here, time);
         {
             const std::lock_guard lock(mutex_);
+            if (rings_ != heard) co_return;
             waiting_.push_back({&here, timer});
         }
         boost::system::error_code rung;
@@ -29,6 +37,7 @@ class bell {
 
     void ring() {
         const std::lock_guard lock(mutex_);
+        ++rings_;
         for (const auto& [context, timer] : waiting_)
             http::asio::post(*context, [held = timer] { held->cancel(); });
         waiting_.clear();
@@ -39,7 +48,8 @@ class bell {
         http::asio::io_context* context;
         std::shared_ptr<http::asio::steady_timer> timer;
     };
-    std::mutex mutex_;
+    mutable std::mutex mutex_;
+    std::uint64_t rings_ = 0;
     std::list<waiter> waiting_;
 };
 

@@ -72,12 +72,14 @@ bool key_store::remove(std::string_view key, const std::function<void()>& then) 
 }
 
 void key_store::for_each(const std::function<void(std::string_view)>& visit) const {
+    std::unique_lock lock(mutex_);
     if (!db_) {
-        const std::lock_guard lock(mutex_);
         for (const auto& key : in_memory_) visit(key);
         return;
     }
+    // The iterator sees the store as it is now, and now no change is in the store that is not in the filter.
     const std::unique_ptr<leveldb::Iterator> at(db_->NewIterator({}));
+    lock.unlock();
     for (at->SeekToFirst(); at->Valid(); at->Next()) visit({at->key().data(), at->key().size()});
     must(at->status(), "cannot read");
 }

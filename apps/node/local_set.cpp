@@ -84,6 +84,7 @@ bool local_set::tick() {
     if (publisher_->set().items() > 2 * planned_) {
         lock.unlock();
         grow();
+        if (on_publish) on_publish();
         lock.lock();
     }
     changed(lock);
@@ -129,20 +130,19 @@ local_set::answer local_set::summary(std::optional<std::uint64_t> have, bool del
     const std::lock_guard lock(mutex_);
     const auto generation = publisher_->generation();
     if (have == generation) return {answer::unchanged, generation, nullptr};
-    if (!deltas || how_.sharing != sharing::delta) have.reset();
+    const auto held = [](std::vector<std::byte> message) {
+        return std::make_shared<const std::vector<std::byte>>(std::move(message));
+    };
+    auto& whole = answers_[std::nullopt];
+    if (!whole.message) whole = {answer::whole, generation, held(must(publisher_->full()))};
+    if (!deltas || !have || how_.sharing != sharing::delta) return whole;
     const auto kept = answers_.find(have);
     if (kept != answers_.end()) return kept->second;
-    auto whole = must(publisher_->full());
-    answer a{answer::whole, generation, nullptr};
-    if (have) {
-        auto delta = must(publisher_->delta_from(*have));
-        if (delta && delta->size() < whole.size()) {
-            a.what = answer::changes;
-            whole = std::move(*delta);
-        }
-    }
-    a.message = std::make_shared<const std::vector<std::byte>>(std::move(whole));
-    answers_[have] = a;
+    // Only what the publisher remembers is kept: whoever makes up generations does not fill our memory.
+    auto delta = must(publisher_->delta_from(*have));
+    if (!delta) return whole;
+    auto& a = answers_[have] = whole;
+    if (delta->size() < whole.message->size()) a = {answer::changes, generation, held(std::move(*delta))};
     return a;
 }
 

@@ -60,6 +60,14 @@ std::chrono::seconds wait_of(const cache::fields& fields) {
     return 0s;
 }
 
+// A browser on this machine says whose page sends a request; whoever visits a page does not mean to change
+// our set.
+bool from_another_site(const cache::fields& fields) {
+    const auto origin = fields.find("Origin"), host = fields.find("Host");
+    if (!origin) return false;
+    return !host || (*origin != "http://" + std::string(*host) && *origin != "https://" + std::string(*host));
+}
+
 bool same_secret(std::string_view a, std::string_view b) {
     return a.size() == b.size() && CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
 }
@@ -94,8 +102,15 @@ node::node(const options& how, http::server& server, local_set::key_source keys)
 node::node(const options& how, http::server& server)
     : node(how, server, std::make_unique<key_store>(how.data), nullptr) {}
 
+std::vector<peer_address> node::peers_wanted() const {
+    auto wanted = how_.peers;
+    if (how_.peers_file.empty()) return wanted;
+    for (auto& each : read_peers(how_.peers_file)) wanted.push_back(std::move(each));
+    return wanted;
+}
+
 void node::start() {
-    peers_.know_only(how_.peers);
+    peers_.know_only(peers_wanted());
     asio::co_spawn(server_.first().context, keep_time(), asio::detached);
 }
 
@@ -103,9 +118,7 @@ void node::reload() {
     if (how_.peers_file.empty()) return;
     asio::post(server_.first().context, [this] {
         try {
-            auto peers = read_peers(how_.peers_file);
-            for (const auto& each : how_.peers) peers.push_back(each);
-            peers_.know_only(peers);
+            peers_.know_only(peers_wanted());
         } catch (const std::exception& e) {
             fmt::print(stderr, "posy: {}; the peers stay as they are\n", e.what());
         }
@@ -127,7 +140,7 @@ http::task<void> node::keep_time() {
 http::task<void> node::tell_peers() {
     for (const auto& p : peers_.all()) {
         if (p->address.kind != peer_kind::posy || !p->up) continue;
-        auto head = peers_.request_to(*p, "POST", "/hint?from=" + how_.name);
+        auto head = peers_.request_to(*p, "POST", "/hint?from=" + http::percent_encoded(how_.name));
         head.fields.add("Content-Length", "0");
         try {
             const auto got = co_await server_.first().client.ask(p->address.where.authority,
@@ -174,6 +187,9 @@ http::task<bool> node::handle(http::request& r) {
         ++server_.counts().forbidden;
         a = answer(how_.token.empty() ? 403 : 401, "this node answers those who have its token\n");
         if (!how_.token.empty()) a.head.fields.add("WWW-Authenticate", "Bearer");
+    } else if (!get && from_another_site(r.head.fields)) {
+        ++server_.counts().forbidden;
+        a = answer(403, "a page of another site may not change anything here\n");
     } else if (get && path == "/summary") {
         co_await send_summary(r);
         co_return true;
@@ -216,13 +232,15 @@ http::task<void> node::send_summary(http::request& r) {
     std::optional<std::uint64_t> have;
     if (const auto tag = r.head.fields.find("If-None-Match")) have = generation_of(*tag);
     const bool deltas = r.head.fields.lists("A-IM", "posy-delta");
+    auto heard = bell_.rings();
     auto found = set_.summary(have, deltas);
     if (const auto wait = wait_of(r.head.fields); found.what == local_set::answer::unchanged && wait > 0s) {
         r.connection.expires_after(wait + 10s);
         const auto end = http::clock::now() + wait;
         while (found.what == local_set::answer::unchanged && http::clock::now() < end &&
                !server_.stopping()) {
-            co_await bell_.wait(r.here.context, end - http::clock::now());
+            co_await bell_.wait(r.here.context, end - http::clock::now(), heard);
+            heard = bell_.rings();
             found = set_.summary(have, deltas);
         }
         r.connection.expires_after(10s);
@@ -327,7 +345,7 @@ http::task<http::response> node::change_keys(http::request& r) {
         change(rest);
         co_return json({{"added", added}, {"removed", removed}, {"unchanged", unchanged}});
     }
-    const auto key = path.size() > 6 ? http::percent_decoded(path.substr(6)) : std::nullopt;
+    const auto key = path.starts_with("/keys/") ? http::percent_decoded(path.substr(6)) : std::nullopt;
     if (!key || key->empty()) co_return answer(400, "name a key: /keys/KEY, percent-encoded\n");
     if (r.head.method == "PUT") co_return answer(add(*key) ? 201 : 204);
     if (r.head.method == "DELETE") co_return answer(remove(*key) ? 204 : 404);

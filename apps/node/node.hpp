@@ -26,7 +26,7 @@ class node {
     // With keys of its own, in options.data.
     node(const options&, http::server&);
 
-    // Starts to follow the peers. Before the server runs.
+    // Starts to follow the peers. Before the server runs. Throws when their file cannot be read.
     void start();
 
     // Answers, if the request is for the node: true.
@@ -46,9 +46,12 @@ class node {
 
     // Reads the file of peers again. From any thread.
     void reload();
+    // Answers those whose requests are held open, for a server that stops. From any thread.
+    void let_go() { bell_.ring(); }
 
   private:
     node(const options&, http::server&, std::unique_ptr<key_store>, local_set::key_source);
+    std::vector<peer_address> peers_wanted() const;
     http::task<void> keep_time();
     http::task<void> tell_peers();
     http::task<void> send_summary(http::request&);

@@ -86,7 +86,8 @@ std::vector<peer_address> read_peers(const std::string& path) {
     if (!file) throw std::runtime_error(path + ": cannot be read");
     std::vector<peer_address> peers;
     try {
-        for (const auto& each : nlohmann::json::parse(file).at("peers")) {
+        const auto all = nlohmann::json::parse(file);
+        for (const auto& each : all.at("peers")) {
             const auto text = each.get<std::string>();
             auto peer = parse_peer(text);
             if (!peer)

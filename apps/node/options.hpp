@@ -31,6 +31,7 @@ struct peer_address {
     std::string name;  // how it appears in answers, metrics and logs
     http::url where;
     peer_kind kind = peer_kind::posy;
+    friend bool operator==(const peer_address&, const peer_address&) = default;
 };
 // "NAME=URL", "URL", "squid:NAME=URL" or "squid:URL"; the name is by default the address.
 std::optional<peer_address> parse_peer(std::string_view);

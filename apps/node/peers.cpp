@@ -45,9 +45,9 @@ void peers::know_only(const std::vector<peer_address>& wanted) {
     std::map<std::string, std::shared_ptr<peer>> next;
     const std::lock_guard lock(mutex_);
     for (const auto& address : wanted) {
+        if (next.contains(address.name)) continue;
         const auto known = peers_.find(address.name);
-        if (known != peers_.end() && known->second->address.where.authority == address.where.authority &&
-            known->second->address.kind == address.kind) {
+        if (known != peers_.end() && known->second->address == address) {
             next[address.name] = known->second;
             continue;
         }
@@ -138,6 +138,8 @@ http::task<void> peers::follow(std::shared_ptr<peer> p) {
                 pause = std::max(pause, 10'000ms);
             else if (again)
                 continue;
+            else  // it does not hold requests open, or says what does not help
+                pause = std::max<std::chrono::milliseconds>(pause, first_pause);
         }
         p->timer->expires_after(pause);
         boost::system::error_code woken;
@@ -159,6 +161,7 @@ http::task<bool> peers::ask(peer& from) {
     const auto got = co_await here_.client.ask(where.authority, where.secure, head, {}, most,
                                                hold ? how_.wait + answer_time : answer_time);
     traffic_.framing += got.sent;
+    if (from.gone) co_return false;  // forgotten meanwhile, and to stay so
     const auto now = now_in_milliseconds();
     if (got.head.status == 304) {
         directory_.confirm(name, now);
@@ -184,12 +187,13 @@ http::task<bool> peers::ask(peer& from) {
             break;
         case reception::duplicate:
             ++from.unchanged;
-            break;
+            co_return false;
         case reception::damaged:
             drop(from, "its summary is damaged");
             break;
         default:  // the next question asks for the whole
             ++from.dropped;
+            co_return false;
     }
     co_return how_.poll == 0ms;
 }
@@ -202,6 +206,7 @@ http::task<void> peers::ask_squid(peer& from) {
     most.body = max_summary;
     const auto got = co_await here_.client.ask(where.authority, where.secure, head, {}, most, answer_time);
     traffic_.framing += got.sent;
+    if (from.gone) co_return;
     if (got.head.status != 200)
         drop(from, fmt::format("answers {} to /squid-internal-periodic/store_digest; Squid publishes a "
                                "digest with digest_generation on and a ufs cache_dir",

@@ -1,6 +1,7 @@
 #include "node_options.hpp"
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 #include <boost/asio/signal_set.hpp>
 #include <fstream>
@@ -24,6 +25,10 @@ std::vector<http::host_port> addresses(const std::vector<std::string>& texts) {
         all.push_back(*at);
     }
     return all;
+}
+
+const http::host_port& first_address(const node::options& how) {
+    return how.listen.empty() ? how.listen_tls.front() : how.listen.front();
 }
 
 bool loopback(const http::host_port& at) {
@@ -73,6 +78,13 @@ void add_node_options(CLI::App& command, node_arguments& a, const std::string& d
         .add_option("--max-rate", a.how.serving.max_requests_per_second,
                     "Requests a second from one address beyond this machine; 0: no limit")
         ->capture_default_str();
+    command
+        .add_option("--head-time", a.head_time, "Seconds that a client has for the head of its first request")
+        ->check(CLI::PositiveNumber)
+        ->capture_default_str();
+    command.add_option("--idle-time", a.idle_time, "Seconds until the next one has to be there")
+        ->check(CLI::PositiveNumber)
+        ->capture_default_str();
     command.add_flag("-q,--quiet", a.how.quiet, "Say nothing but what goes wrong");
 }
 
@@ -87,6 +99,8 @@ node::options node_options(const node_arguments& a) {
     how.interval = milliseconds(a.interval);
     how.poll = milliseconds(a.poll);
     how.wait = std::chrono::seconds(a.wait);
+    how.serving.head_time = milliseconds(a.head_time);
+    how.serving.idle_time = milliseconds(a.idle_time);
     how.serving.threads = a.threads ? a.threads : std::max(1U, std::thread::hardware_concurrency());
     for (const auto& text : a.allow) {
         const auto network = node::parse_network(text);
@@ -102,9 +116,6 @@ node::options node_options(const node_arguments& a) {
         if (!peer) throw failure("'" + text + "' is not a peer; write NAME=http://HOST:PORT");
         how.peers.push_back(std::move(*peer));
     }
-    if (!how.peers_file.empty()) {
-        for (auto& peer : node::read_peers(how.peers_file)) how.peers.push_back(std::move(peer));
-    }
     if (!how.listen_tls.empty() && how.tls_certificate.empty())
         throw failure("--listen-tls needs a certificate; name it with --tls-cert");
     const bool beyond =
@@ -119,16 +130,20 @@ node::options listen_on(http::server& server, node::options how) {
     const auto tls = node::server_tls(how);
     for (auto& at : how.listen) at.port = server.listen(at);
     for (auto& at : how.listen_tls) at.port = server.listen(at, tls);
-    const auto& first = how.listen.empty() ? how.listen_tls.front() : how.listen.front();
-    if (how.name.empty()) how.name = first.text();
+    if (how.name.empty()) how.name = first_address(how).text();
     server.on_refusal = [quiet = how.quiet](const std::string& who, unsigned status, const std::string& why) {
         if (!quiet) fmt::print(stderr, "posy: {}: {} {}\n", who, status, why);
     };
-    if (!how.quiet) fmt::print(stderr, "posy: {} listens on {}\n", how.name, first.text());
     return how;
 }
 
 void serve(http::server& server, node::node& node, const node::options& how) {
+    // A connection is a descriptor, and a shell's limit of 1,024 is below --max-connections.
+    rlimit files{};
+    if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < files.rlim_max) {
+        files.rlim_cur = files.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &files);
+    }
     boost::asio::signal_set signals(server.first().context, SIGINT, SIGTERM, SIGHUP);
     std::function<void(const boost::system::error_code&, int)> on_signal =
         [&](const boost::system::error_code& failed, int signal) {
@@ -137,11 +152,14 @@ void serve(http::server& server, node::node& node, const node::options& how) {
                 node.reload();
             } else {
                 server.stop();
+                node.let_go();
             }
             signals.async_wait(on_signal);
         };
     signals.async_wait(on_signal);
     node.start();
+    // Only now: whoever reads this may send a signal.
+    if (!how.quiet) fmt::print(stderr, "posy: {} listens on {}\n", how.name, first_address(how).text());
     server.run();
     if (!how.quiet) fmt::print(stderr, "posy: stopped\n");
 }

@@ -17,6 +17,7 @@ struct node_arguments {
     std::string sharing = "delta", token_file;
     double interval = 300, poll = 0;
     unsigned wait = 60;
+    double head_time = 10, idle_time = 60;
     std::size_t threads = 0;
 };
 
@@ -24,9 +25,9 @@ void add_node_options(CLI::App&, node_arguments&, const std::string& default_lis
 // The options, checked: what would be unsafe is refused.
 node::options node_options(const node_arguments&);
 
-// Listens where the options say, and tells; the options then have the ports and the name that were left open.
+// Listens where the options say; the options then have the ports and the name that were left open.
 node::options listen_on(http::server&, node::options);
-// Serves until SIGINT or SIGTERM; SIGHUP reads the peers again.
+// Says where, and serves until SIGINT or SIGTERM; SIGHUP reads the peers again.
 void serve(http::server&, node::node&, const node::options&);
 
 }  // namespace posy::tool

@@ -13,10 +13,7 @@ namespace posy::proxy {
 
 class flights {
   public:
-    struct flight {
-        node::bell landed;
-        std::atomic<bool> over{false};
-    };
+    using flight = node::bell;
 
     // True when this caller is the first, and must land().
     bool take_off(const std::string& key, std::shared_ptr<flight>& found) {
@@ -36,17 +33,12 @@ class flights {
             done = std::move(at->second);
             open_.erase(at);
         }
-        done->over = true;
-        done->landed.ring();
+        done->ring();
     }
 
     static http::task<void> wait(const std::shared_ptr<flight>& f, http::asio::io_context& here,
                                  http::clock::duration time) {
-        const auto end = http::clock::now() + time;
-        // A ring between the look and the wait is not heard: look again soon.
-        while (!f->over && http::clock::now() < end)
-            co_await f->landed.wait(here, std::min<http::clock::duration>(end - http::clock::now(),
-                                                                          std::chrono::milliseconds(100)));
+        co_await f->wait(here, time, 0);  // it rings once
     }
 
   private:

@@ -4,6 +4,11 @@
 
 namespace posy {
 
+namespace {
+// A message may have come after whoever asks looked at the clock, and clocks are set back.
+std::uint64_t age_of(std::uint64_t at, std::uint64_t now) { return now > at ? now - at : 0; }
+}  // namespace
+
 reception mesh_directory::receive(const std::string& peer, byte_view message, std::uint64_t now) {
     const std::unique_lock lock(mutex_);
     const auto known = peers_.find(peer);
@@ -53,14 +58,14 @@ std::vector<mesh_directory::summary> mesh_directory::summaries(std::uint64_t now
         summary s{.peer = peer};
         if (const auto* followed = std::get_if<subscriber>(&held)) {
             const bloom_filter& filter = *followed->filter();
-            s.age = now - followed->updated_at();
+            s.age = age_of(followed->updated_at(), now);
             s.items = filter.items();
             s.false_positive_rate = filter.false_positive_rate();
             s.bytes = (filter.geometry().bits + 7) / 8;
             s.generation = followed->generation();
         } else {
             const auto& [digest, at] = std::get<squid>(held);
-            s.age = now - at;
+            s.age = age_of(at, now);
             s.items = digest.items();
             s.false_positive_rate = digest.false_positive_rate();
             s.bytes = digest.size();
@@ -82,9 +87,9 @@ std::vector<mesh_directory::holder> mesh_directory::who(std::string_view key, st
                 hashed = (*hashed_by)(key);
             }
             if (followed->filter()->may_contain(hashed))
-                found.push_back({peer, now - followed->updated_at()});
+                found.push_back({peer, age_of(followed->updated_at(), now)});
         } else if (const auto& [digest, at] = std::get<squid>(held); digest.may_contain(key)) {
-            found.push_back({peer, now - at});
+            found.push_back({peer, age_of(at, now)});
         }
     }
     return found;

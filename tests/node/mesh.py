@@ -1,0 +1,117 @@
+"""Real nodes for the tests: started on free ports, spoken to over plain sockets, ended with the test."""
+import http.client
+import re
+import signal
+import socket
+import subprocess
+import threading
+import time
+import unittest
+
+
+def until(true, seconds=20, what="what was waited for"):
+    """The first value of true() that is one. Tests wait for things to happen, never for time to pass."""
+    end = time.monotonic() + seconds
+    while True:
+        value = true()
+        if value:
+            return value
+        if time.monotonic() > end:
+            raise AssertionError(f"after {seconds} s: not {what}")
+        time.sleep(0.02)
+
+
+def samples(text):
+    """The figures of /metrics by name, labels and all."""
+    return {line.rpartition(" ")[0]: float(line.rpartition(" ")[2]) for line in text.splitlines() if line and line[0] != "#"}
+
+
+class Node:
+    """A posy node; `listen` lines of its standard error say where it is."""
+
+    def __init__(self, posy, *options, listen="127.0.0.1:0", command="node"):
+        self.arguments = [posy, command, *(["--listen", listen] if listen else []), "--threads", "2", *options]
+        self.process, self.log = None, []
+        self.start()
+
+    def start(self):
+        self.process = subprocess.Popen(self.arguments, stderr=subprocess.PIPE, text=True, errors="replace")
+        self.port = None
+        self.log = []
+        ready = threading.Event()
+        self.reading = threading.Thread(target=self._read, args=(self.process, ready), daemon=True)
+        self.reading.start()
+        if not ready.wait(30) or self.port is None:
+            self.kill()
+            raise AssertionError("no node: " + "".join(self.log))
+        return self
+
+    def _read(self, process, ready):
+        for line in process.stderr:
+            self.log.append(line)
+            where = re.search(r" listens on .*:(\d+)$", line)
+            if where:
+                self.port = int(where[1])
+                ready.set()
+        ready.set()
+        process.stderr.close()
+
+    @property
+    def url(self):
+        return f"http://127.0.0.1:{self.port}"
+
+    def kill(self, how=signal.SIGKILL):
+        if self.process.poll() is None:
+            self.process.send_signal(how)
+        status = self.process.wait(30)
+        self.reading.join(30)
+        return status
+
+    def ask(self, method, path, body=None, headers=(), timeout=30):
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout)
+        try:
+            connection.request(method, path, body, dict(headers))
+            answer = connection.getresponse()
+            answer.body = answer.read()
+            return answer
+        finally:
+            connection.close()
+
+    def get(self, path, **headers):
+        return self.ask("GET", path, headers={name.replace("_", "-"): value for name, value in headers.items()})
+
+    def add(self, keys):
+        return self.ask("POST", "/keys", "".join(f"+{key}\n" for key in keys).encode())
+
+    def metrics(self):
+        return samples(self.get("/metrics").body.decode())
+
+    def metric(self, name):
+        return self.metrics().get(name)
+
+
+class NodeTest(unittest.TestCase):
+    """A test that starts nodes; they are gone after it. POSY is set by the file that runs."""
+    posy = None
+
+    def node(self, *options, **how):
+        node = Node(self.posy, *options, **how)
+        self.addCleanup(node.kill)
+        return node
+
+
+def exchange(port, request, seconds=10, half_close=False):
+    """What comes back for bytes, up to the end of the connection or until nothing came for so long."""
+    with socket.create_connection(("127.0.0.1", port), timeout=seconds) as s:
+        got = b""
+        try:
+            s.sendall(request)
+            if half_close:
+                s.shutdown(socket.SHUT_WR)
+            while piece := s.recv(65536):
+                got += piece
+            return got, True
+        except (ConnectionResetError, BrokenPipeError):
+            return got, True
+        except socket.timeout:
+            return got, False

@@ -1,0 +1,272 @@
+"""The live page of a node in a real browser: every figure on it against /metrics, on a desk and on a phone.
+
+Chromium is driven over WebDriver, which is JSON over HTTP. Usage: page_test.py POSY FOLDER [unittest arguments];
+the pictures that were looked at are written to FOLDER.
+"""
+import base64
+import json
+import os
+import shutil
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+import urllib.error
+import urllib.request
+import zlib
+
+from mesh import NodeTest, samples, until
+
+POSY, FOLDER = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
+
+
+class Browser:
+    def __init__(self):
+        with socket.socket() as s:
+            s.bind(("127.0.0.1", 0))
+            port = s.getsockname()[1]
+        self.profile = tempfile.TemporaryDirectory()
+        self.driver = subprocess.Popen([DRIVER, f"--port={port}"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.base = f"http://127.0.0.1:{port}"
+        until(self.ready, 60, "a browser driver that answers")
+        arguments = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
+                     "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage", "--hide-scrollbars",
+                     f"--user-data-dir={self.profile.name}"]
+        session = self.call("POST", "/session", {"capabilities": {"alwaysMatch": {
+            "goog:chromeOptions": {"binary": CHROMIUM, "args": arguments},
+            "goog:loggingPrefs": {"browser": "ALL", "performance": "ALL"}}}})
+        self.base += "/session/" + session["sessionId"]
+
+    def ready(self):
+        try:
+            return self.call("GET", "/status")["ready"]
+        except urllib.error.URLError:
+            return False
+
+    def call(self, method, path, body=None):
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(self.base + path, data, {"Content-Type": "application/json"}, method=method)
+        try:
+            with urllib.request.urlopen(request, timeout=120) as answer:
+                return json.load(answer)["value"]
+        except urllib.error.HTTPError as e:
+            raise AssertionError(f"{method} {path}: {e.read().decode(errors='replace')[:500]}") from None
+
+    def run(self, script):
+        return self.call("POST", "/execute/sync", {"script": script, "args": []})
+
+    def resize(self, width, height):
+        """A window of that size inside, as a phone of that width has it."""
+        self.call("POST", "/goog/cdp/execute", {"cmd": "Emulation.setDeviceMetricsOverride", "params": {
+            "width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}})
+
+    def dark(self, dark):
+        self.call("POST", "/goog/cdp/execute", {"cmd": "Emulation.setEmulatedMedia", "params": {
+            "features": [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]}})
+
+    def picture(self, name):
+        """The whole page as PNG, also into the folder."""
+        png = base64.b64decode(self.call("POST", "/goog/cdp/execute", {"cmd": "Page.captureScreenshot", "params": {
+            "format": "png", "captureBeyondViewport": True}})["data"])
+        with open(os.path.join(FOLDER, name), "wb") as f:
+            f.write(png)
+        return png
+
+    def log(self, kind):
+        return self.call("POST", "/se/log", {"type": kind})
+
+    def close(self):
+        try:
+            self.call("DELETE", "")
+        finally:
+            self.driver.terminate()
+            self.driver.wait(30)
+            self.profile.cleanup()
+
+
+def colours(png):
+    """Width, height and how many different pixels a PNG has, by its chunks: unfiltered enough to tell blank from not."""
+    assert png[:8] == b"\x89PNG\r\n\x1a\n"
+    width, height = struct.unpack(">II", png[16:24])
+    assert png[24] == 8 and png[25] in (2, 6), "8 bits a colour, no palette"
+    size, data, at = 3 if png[25] == 2 else 4, b"", 8
+    while at < len(png):
+        length, kind = struct.unpack(">I4s", png[at:at + 8])
+        if kind == b"IDAT":
+            data += png[at + 8:at + 8 + length]
+        at += 12 + length
+    rows = zlib.decompress(data)
+    stride = 1 + size * width
+    assert len(rows) == stride * height
+    # A row that is filtered "up" and is the same as the one above is all zeros: blank pictures have few others.
+    return width, height, len({rows[y * stride + 1:(y + 1) * stride] for y in range(height)})
+
+
+WATCH = """
+if (!window.watched) {
+  window.watched = window.fetch;
+  window.fetch = async (path, how) => {
+    const answer = await window.watched(path, how);
+    if (path === '/metrics') window.seen = await answer.clone().text();
+    return answer;
+  };
+}"""
+READ = """
+return [window.seen || '', [...document.querySelectorAll('[data-sample],[data-share]')].map(e => ({...e.dataset,
+  text: e.textContent}))];"""
+
+
+@unittest.skipUnless(CHROMIUM and DRIVER, "no chromium and chromium-driver here")
+class Page(NodeTest):
+    posy = POSY
+
+    @classmethod
+    def setUpClass(cls):
+        cls.browser = Browser()
+        cls.addClassCleanup(cls.browser.close)
+
+    def pair(self):
+        """Two nodes that follow each other, with keys, news and some bad manners behind them."""
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        file = os.path.join(folder.name, "peers.json")
+        with open(file, "w", encoding="utf-8") as f:
+            f.write('{"peers": []}')
+        b = self.node("--name", 'b "quoted" \\ node', "--items", "3000", "--interval", "1", "--peers", file)
+        a = self.node("--name", "a", "--peer", f"b={b.url}", "--peer", "nobody=http://127.0.0.1:9", "--items", "5000", "--interval", "1")
+        with open(file, "w", encoding="utf-8") as f:
+            json.dump({"peers": [f"a={a.url}"]}, f)
+        b.process.send_signal(signal.SIGHUP)
+        a.add(f"a{i}" for i in range(4000))
+        b.add(f"b{i}" for i in range(2500))
+        a.ask("GET", "/nothing")
+        a.ask("POST", "/keys", b"neither\n")
+        until(lambda: a.metric('posy_peer_summary_items{peer="b"}') == 2500, what="b's keys at a")
+        b.add(f"more{i}" for i in range(100))
+        until(lambda: a.metric('posy_peer_answers_total{peer="b",kind="delta"}'), what="a delta from b")
+        return a, b
+
+    def open(self, node):
+        self.browser.log("performance"), self.browser.log("browser")
+        self.browser.call("POST", "/url", {"url": node.url + "/"})
+        self.browser.run(WATCH)
+        until(lambda: "live" in self.browser.run("return document.getElementById('state').textContent"), what="a page that is live")
+
+    def compare(self):
+        """What the page shows is what it was told, all of it: the names that it shows."""
+        self.browser.run("window.seen = ''")
+        wrong = shown = None
+
+        def agrees():
+            nonlocal wrong, shown
+            text, shown = self.browser.run(READ)
+            if not text:
+                return False
+            told = samples(text)
+            wrong = [e for e in shown if not self.right(e, told)]
+            return not wrong and told
+        try:
+            told = until(agrees, 30)
+        except AssertionError:
+            self.fail(f"these are not what /metrics says: {wrong[:3] if wrong else shown}")
+        names = {e["sample"] for e in shown if "sample" in e}
+        self.assertEqual({n for n in told if not n.startswith("posy_info")} - names, set(), "figures that the page leaves out")
+        for e in shown:
+            self.assertTrue(e["text"] or not e["value"], e)
+        return told
+
+    def right(self, e, told):
+        if "sample" in e:
+            return float(e["value"]) == told[e["sample"]] if e["value"] else e["sample"] not in told
+        total = sum(told.get(k, 0) for k in json.loads(e["of"]))
+        if not total:
+            return e["value"] == "NaN"
+        return abs(float(e["value"]) - told.get(e["share"], 0) / total) < 1e-12
+
+    def test_every_figure_is_that_of_metrics(self):
+        a, b = self.pair()
+        self.open(a)
+        told = self.compare()
+        self.assertEqual(told["posy_set_items"], 4000)
+        self.assertEqual(told['posy_refused_total{why="malformed"}'], 1)
+        self.assertEqual(told['posy_peer_up{peer="nobody"}'], 0)
+        self.assertEqual(self.browser.run("return document.querySelector('[data-sample=posy_set_items]').textContent"), "4\u202f000")
+        self.assertEqual(self.browser.run("return document.getElementById('name').textContent"), "a")
+        # The set changes, and the page with it.
+        a.add(["one more"])
+        until(lambda: self.browser.run("return document.querySelector('[data-sample=posy_set_items]').dataset.value") == "4001",
+              what="the new key on the page")
+        self.compare()
+        lines = "return [...document.querySelectorAll('#set path, #bytes path')].map(p => p.getAttribute('d').length)"
+        until(lambda: (drawn := self.browser.run(lines)) and max(drawn) > 40, what="lines that grow")
+        self.open(b)
+        self.compare()
+        self.assertEqual(self.browser.run("return document.getElementById('name').textContent"), 'b "quoted" \\ node')
+        self.quiet()
+
+    def quiet(self):
+        """Nothing on the console, and nobody else was asked."""
+        self.assertEqual([e for e in self.browser.log("browser") if e["level"] in ("SEVERE", "WARNING")], [])
+        asked = [json.loads(e["message"])["message"] for e in self.browser.log("performance")]
+        urls = {m["params"]["request"]["url"] for m in asked if m["method"] == "Network.requestWillBeSent"}
+        self.assertTrue(any(u.endswith("/metrics") for u in urls), urls)
+        self.assertEqual([u for u in urls if not u.startswith(("http://127.0.0.1:", "data:"))], [])
+
+    def test_pictures_of_desk_and_phone(self):
+        a, _ = self.pair()
+        self.open(a)
+        self.compare()
+        for i in range(30):  # something to see
+            a.add(f"step {i} {j}" for j in range(40))
+            time.sleep(0.1)
+        until(lambda: self.browser.run("return document.querySelector('[data-sample=posy_set_items]').dataset.value") == "5200",
+              what="the new keys on the page")
+        for name, width, height, dark in [("page-desk.png", 1280, 900, False), ("page-desk-dark.png", 1280, 900, True),
+                                          ("page-phone.png", 390, 844, False), ("page-phone-dark.png", 390, 844, True)]:
+            with self.subTest(name):
+                self.browser.resize(width, height)
+                self.browser.dark(dark)
+                until(lambda: self.browser.run("return innerWidth") == width)
+                self.compare()
+                self.assertLessEqual(self.browser.run("return document.documentElement.scrollWidth"), width, "nothing sticks out")
+                found = colours(self.browser.picture(name))
+                self.assertEqual(found[0], width)
+                self.assertGreater(found[1], 700)
+                self.assertGreater(found[2], 100, "different rows")
+                ground = self.browser.run("return getComputedStyle(document.body).backgroundColor")
+                self.assertEqual(sum(map(int, ground[4:-1].split(","))) < 384, dark)
+        self.quiet()
+
+    def test_a_node_that_goes_and_comes_back(self):
+        node = self.node("--name", "fickle")
+        self.open(node)
+        self.assertIn("follows nobody", self.browser.run("return document.getElementById('peers').textContent"))
+        address = f"127.0.0.1:{node.port}"
+        node.kill()
+        silence = "return document.getElementById('silence').checkVisibility() && document.getElementById('silence').textContent"
+        self.assertIn("has not answered since", until(lambda: self.browser.run(silence), what="a page that says so"))
+        self.assertEqual(self.browser.run("return document.getElementById('state').textContent"), "not answering")
+        again = self.node("--name", "fickle", listen=address)
+        until(lambda: "live" in self.browser.run("return document.getElementById('state').textContent"), what="the page live again")
+        self.assertFalse(self.browser.run(silence))
+        again.add(["key"])
+        self.compare()
+
+    def test_figures_of_a_cache(self):
+        """A proxy has more to tell; what it has is shown, whatever it is called."""
+        proxy = self.node("--name", "cache", command="proxy")
+        self.open(proxy)
+        told = self.compare()
+        self.assertTrue(any(n.startswith("posy_proxy_requests_total{") for n in told))
+        self.assertTrue(self.browser.run("return document.getElementById('cache').checkVisibility()"))
+        self.quiet()
+
+
+if __name__ == "__main__":
+    os.makedirs(FOLDER, exist_ok=True)
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]])
