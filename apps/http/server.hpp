@@ -81,7 +81,6 @@ class server {
     worker& first() { return *workers_.front(); }
     const std::vector<std::unique_ptr<worker>>& workers() const { return workers_; }
     std::size_t open_connections() const { return open_; }
-    bool stopping() const { return stopping_; }
     const edge_counts& counts() const { return counts_; }
     edge_counts& counts() { return counts_; }
     // Called with every malformed request: who, which status, why.
