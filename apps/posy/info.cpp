@@ -160,6 +160,7 @@ nlohmann::ordered_json facts_of_others(const any_body& body) {
                 j["arrays"] = b.stages().size();
                 j["bits"] = b.bits();
             }
+            if constexpr (std::same_as<Body, reconcile::envelope>) j["part"] = name_of(b.kind());
             if constexpr (requires { b.value_bits(); }) j["value_bits"] = b.value_bits();
         },
         body);

@@ -58,7 +58,8 @@ std::string kind_name(const any_body& body) {
                                       "a spectral filter",
                                       "a list of heavy hitters",
                                       "a growing filter",
-                                      "a filter with a window of time"};
+                                      "a filter with a window of time",
+                                      "a reconciliation message"};
     static_assert(names.size() == std::variant_size_v<any_body>);
     return names[body.index()];
 }

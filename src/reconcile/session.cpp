@@ -53,6 +53,7 @@ class asker final : public session::party {
     using party::party;
 
     result<void> open() {
+        if (auto valid = check(mine_->hash()); !valid) return valid;
         if (how_.fetch && !owner_.digest_of) return error{"texts can be fetched only by who can hash them"};
         if (how_.method != method::exact) {
             awaited_ = step::summary;
@@ -68,7 +69,7 @@ class asker final : public session::party {
     result<void> take(const envelope& e) override {
         switch (awaited_) {
             case step::symbols:
-                return e.kind == kind::everything ? take_everything(e) : take_symbols(e);
+                return e.kind() == kind::everything ? take_everything(e) : take_symbols(e);
             case step::summary:
                 awaited_ = step::offer;
                 if (auto due = expect(e, how_.method == method::filter ? kind::filter : kind::tree); !due)
@@ -90,7 +91,7 @@ class asker final : public session::party {
 
     result<void> take_symbols(const envelope& e) {
         if (auto due = expect(e, kind::symbols); !due) return due;
-        const auto run = symbol_run::parse(e.hash, e.payload, how_.limits);
+        const auto run = symbol_run::parse(e.hash(), e.payload(), how_.limits);
         if (!run) return run.error();
         if (decoder_->position() == 0) found_.items_there = run->items;
         if (run->items != found_.items_there || run->symbols.empty() || (asked_ != 0 && run->end() != asked_))
@@ -153,9 +154,9 @@ class answerer final : public session::party {
     result<void> take(const envelope& e) override {
         switch (awaited_) {
             case step::opening:
-                return e.kind == kind::sketch ? take_sketch(e) : answer_summary(e);
+                return e.kind() == kind::sketch ? take_sketch(e) : answer_summary(e);
             case step::symbols:
-                if (e.kind == kind::more) return take_more(e);
+                if (e.kind() == kind::more) return take_more(e);
                 [[fallthrough]];
             case step::offer:
                 begin_telling(true);
@@ -170,7 +171,7 @@ class answerer final : public session::party {
     }
 
     result<void> take_sketch(const envelope& e) {
-        const auto theirs = difference_sketch::parse(e.hash, e.payload, how_.limits);
+        const auto theirs = difference_sketch::parse(e.hash(), e.payload(), how_.limits);
         if (!theirs) return theirs.error();
         if (auto kin = check_kin(*mine_, theirs->hash, theirs->width); !kin) return kin;
         found_.items_there = theirs->items;
@@ -181,7 +182,7 @@ class answerer final : public session::party {
     }
 
     result<void> take_more(const envelope& e) {
-        payload_reader in(e.payload);
+        payload_reader in(e.payload());
         const std::uint64_t until = in.varint();
         if (until <= encoder_->position()) in.fail("the peer asks again for symbols that it has");
         if (auto wrong = in.finish()) return *wrong;
@@ -204,7 +205,7 @@ class answerer final : public session::party {
     result<void> answer_summary(const envelope& e) {
         if (auto taken = take_summary(e); !taken) return taken;
         awaited_ = step::offer;
-        if (auto posted = post_summary(e.kind == kind::filter ? method::filter : method::tree); !posted)
+        if (auto posted = post_summary(e.kind() == kind::filter ? method::filter : method::tree); !posted)
             return posted;
         post_list(kind::offer, found_.only_here);
         return {};
