@@ -10,6 +10,7 @@
 #include "codec/nested.hpp"
 #include "posy/algebra.hpp"
 #include "posy/plan.hpp"
+#include "posy/saturate.hpp"
 
 namespace posy {
 namespace {
@@ -17,6 +18,8 @@ namespace {
 constexpr std::uint64_t growth = 4;
 // An array is full when it could only just be folded by this.
 constexpr std::uint64_t least_fold = 6;
+// Sizes are multiples of so many units.
+constexpr std::uint64_t least_units = 60;
 
 // The unit of sizes, and the least an array can be folded down to: a line, or a byte (a slice).
 std::uint64_t smallest_array(const geometry& g) {
@@ -24,11 +27,12 @@ std::uint64_t smallest_array(const geometry& g) {
                                    8 * (g.layout == layout_id::sliced ? g.hashes : 1));
 }
 
-// The largest size within `bits` that has many divisors, as a multiple of `unit`; at least 60 of them.
+// The largest size within `bits` that has many divisors, as a multiple of `unit`; at least
+// least_units of them, and a multiple of that.
 std::uint64_t divisible_size(std::uint64_t bits, std::uint64_t unit) {
-    for (const std::uint64_t rich : {55'440u, 27'720u, 2'520u, 420u, 60u})
+    for (const std::uint64_t rich : {55'440u, 27'720u, 2'520u, 420u})
         if (bits >= rich * unit) return bits / (rich * unit) * (rich * unit);
-    return 60 * unit;
+    return std::max<std::uint64_t>(1, bits / (least_units * unit)) * least_units * unit;
 }
 
 std::vector<std::uint64_t> divisors_of(std::uint64_t n) {
@@ -177,7 +181,7 @@ result<void> growing_filter::insert(std::span<const digest> digests) {
         const auto some = digests.first(std::min<std::uint64_t>(digests.size(), sure_room_));
         insert_new(some);
         sure_room_ -= some.size();
-        items_ += some.size();
+        items_ = saturating_sum<std::uint64_t>(items_, some.size());
         digests = digests.subspan(some.size());
     }
     return roomy;
@@ -282,7 +286,7 @@ result<void> unite(growing_filter& into, const growing_filter& from) {
                      "; start with a larger first array"};
     }
     into.stages_ = std::move(both);
-    into.items_ += from.items_;
+    into.items_ = saturating_sum(into.items_, from.items_);
     into.sure_room_ = 0;
     return {};
 }
@@ -332,11 +336,14 @@ result<growing_filter> growing_filter::parse(hasher hash, byte_view payload, std
     std::vector<bloom_filter> stages;
     std::uint64_t memory = 0;
     for (unsigned i = 0; i < count && !in.wrong(); ++i) {
-        const std::uint64_t expected = i == 0 || shrunk ? 0 : growth * g.bits;
+        const std::uint64_t before = g.bits;
         g.bits = in.varint(max_bits);
         if (in.wrong()) break;
         if (auto valid = check(g); !valid) in.fail(valid.error().message);
-        if (g.bits % smallest_array(g) != 0 || (expected != 0 && g.bits != expected))
+        if (in.wrong()) break;
+        const std::uint64_t unit = smallest_array(g);
+        if (g.bits % (shrunk ? unit : least_units * unit) != 0 ||
+            (i > 0 && !shrunk && g.bits != growth * before))
             in.fail("an array of " + std::to_string(g.bits) + " bits, which no growing filter has");
         if (in.wrong()) break;
         const std::uint64_t stage_items = in.varint(bloom_filter::max_items);

@@ -1,6 +1,7 @@
 #include "posy/window_filter.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cassert>
 
 #include "base/reader.hpp"

@@ -273,6 +273,15 @@ TEST(growing_filter, parsing_keeps_its_limits) {
     EXPECT_TRUE(growing_filter::parse(hasher(), bytes, memory));
     EXPECT_FALSE(growing_filter::parse(hasher(), bytes, memory - 1));
     EXPECT_FALSE(growing_filter::parse(hasher(hash_family{77}), bytes, memory));
+    // An array that cannot be folded by 6 never grew here.
+    const auto tiny = payload_of(*growing_filter::make({.layout = layout_id::spread, .first_bytes = 1}));
+    ASSERT_EQ(tiny[13], std::byte{0xe0});  // 480 bits: e0 03
+    for (const bool shrunk : {false, true}) {
+        auto odd = tiny;
+        odd[10] = std::byte{shrunk};
+        odd[13] = std::byte{0xe8};  // 488
+        EXPECT_EQ(growing_filter::parse(hasher(), odd, plenty).ok(), shrunk);
+    }
 }
 
 }  // namespace
