@@ -12,23 +12,12 @@
 namespace posy::reconcile {
 namespace {
 
-// How many symbols to send first, given what two sketches say: rather too few than too many, since asking for
-// more costs a round trip and sending too many cannot be undone. The sketches are good to 18 %, so two thirds
-// of the estimate are more than the truth once in 400 times.
-double first_symbols(const estimate& d) {
-    return theory::symbols_needed(0.65 * d.value) + 3 * theory::symbols_deviation(d.value) + 2;
-}
-
-// How many there should be in all, given what those that came say of the difference, when there have been so
-// many questions. From 1,000 symbols it is known to 5 %, and this asks for a little more than that is likely
-// to need: a larger margin would save few questions and cost the rest bytes. Where a few elements hide behind
-// each other, only many more symbols help: the steps grow.
+// How many symbols there should be in all after so many questions. Where a few elements hide behind each
+// other, only many more help: the steps grow.
 double enough_symbols(const symbol_decoder& decoder, unsigned questions) {
     const auto have = static_cast<double>(decoder.position());
-    const double d = decoder.estimate_difference().value;
-    const double likely = theory::symbols_needed(d * (1 + 0.6 * std::sqrt(2 / have)));
     const double step = std::ldexp(std::max(have / 32, 4.0), static_cast<int>(std::min(questions, 6u)));
-    return std::max(likely + theory::symbols_deviation(d), have + step);
+    return std::max(theory::enough_symbols(decoder.estimate_difference().value, have), have + step);
 }
 
 constexpr std::array methods{std::pair{method::exact, std::string_view("exact")},
@@ -177,7 +166,8 @@ class answerer final : public session::party {
         found_.items_there = theirs->items;
         awaited_ = step::symbols;
         encoder_.emplace(*mine_);
-        post_symbols(std::ceil(first_symbols(estimate_difference(*theirs, difference_sketch::of(*mine_)))));
+        const estimate difference = estimate_difference(*theirs, difference_sketch::of(*mine_));
+        post_symbols(std::ceil(theory::first_symbols(difference.value)));
         return {};
     }
 
