@@ -10,7 +10,6 @@
 #include "posy/reconcile/key_texts.hpp"
 #include "posy/reconcile/session.hpp"
 #include "posy/reconcile/tree.hpp"
-#include "reconcile/envelope.hpp"
 
 namespace {
 
@@ -45,7 +44,8 @@ void converse(session side, byte_view bytes) {
         while (side.send()) continue;
         if (bytes.size() < 2) return;
         const auto size = std::min(std::to_integer<std::size_t>(bytes[0]), bytes.size() - 2);
-        const auto message = seal(static_cast<kind>(bytes[1]), hasher(), bytes.subspan(2, size));
+        const auto message =
+            to_bytes(envelope(static_cast<kind>(bytes[1]), hasher(), bytes.subspan(2, size)));
         bytes = bytes.subspan(2 + size);
         if (!side.receive(message)) return;
     }

@@ -5,6 +5,8 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -37,6 +39,18 @@ inline bloom_filter filter_of(const geometry& g, int from, int to) {
     auto filter = *bloom_filter::make(g);
     for (int key = from; key < to; ++key) filter.insert(filter.hash()(key));
     return filter;
+}
+
+inline std::vector<std::byte> file_bytes(const std::filesystem::path& path) {
+    std::ifstream in(path, std::ios::binary);
+    const std::string text{std::istreambuf_iterator<char>(in), {}};
+    const auto bytes = as_byte_view(text);
+    return {bytes.begin(), bytes.end()};
+}
+
+inline void write_file(const std::filesystem::path& path, byte_view bytes) {
+    std::ofstream(path, std::ios::binary)
+        .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
 }
 
 class scratch_directory {

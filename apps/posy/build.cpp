@@ -19,7 +19,7 @@ struct options {
     shape_options shape;
     hash_options hash;
     std::string output;
-    bool counting = false;
+    bool counting = false, growing = false;
     unsigned counter_bits = 4;
 };
 
@@ -47,7 +47,7 @@ void fill(trained& filter, const options& o, const hasher& hash) {
 
 // A pipe can be read only once, and nobody said how many keys it brings. If a rate is all that was asked for,
 // a growing filter takes them as they come and is folded down in the end: to a plain filter if one array was
-// enough, or to a few.
+// enough, or to a few. With --growing it stays as it is, to take more keys later.
 trained grow(const options& o, hash_seed seed) {
     const wishes want = o.shape.to_wishes();
     const hasher hash(o.hash.family(), seed);
@@ -62,6 +62,7 @@ trained grow(const options& o, hash_seed seed) {
         const std::lock_guard lock(one_at_a_time);
         take(filter.insert(batch), "build");
     });
+    if (o.growing) return filter;
     if (auto plain = filter.fold_down()) return std::move(*plain);
     take(filter.shrink(), "build");
     return filter;
@@ -88,10 +89,11 @@ trained build_from_pipe(const options& o, hash_seed seed) {
 void run(const options& o) {
     check_output(o.output);
     const hash_seed seed = o.hash.seed();
-    const bool known = o.shape.has_items(), again = seekable(o.keys);
-    trained filter =
-        known || again ? make(o, known ? 0 : count_keys(o.keys), seed) : build_from_pipe(o, seed);
-    if (known || again) fill(filter, o, hasher(o.hash.family(), seed));
+    if (o.growing && (!o.shape.only_rate() || o.counting))
+        throw failure("--growing goes with a rate, a layout and a number of hashes, and with nothing else");
+    const bool known = o.shape.has_items(), sized = (known || seekable(o.keys)) && !o.growing;
+    trained filter = sized ? make(o, known ? 0 : count_keys(o.keys), seed) : build_from_pipe(o, seed);
+    if (sized) fill(filter, o, hasher(o.hash.family(), seed));
     std::visit([&](const auto& either) { save_body(o.output, either); }, filter);
 
     if (const auto* grown = std::get_if<growing_filter>(&filter); grown && isatty(STDERR_FILENO)) {
@@ -123,6 +125,8 @@ void add_build(CLI::App& app) {
     o->hash.add_to(*command);
     command->add_option("-o,--output", o->output, "File to write; - for standard output")->required();
     command->add_flag("--counting", o->counting, "Keep counters, so that keys can be removed");
+    command->add_flag("--growing", o->growing,
+                      "Promise the rate for any number of keys, also those that are added or united later");
     command->add_option("--counter-bits", o->counter_bits, "4 or 8")
         ->check(CLI::IsMember({4u, 8u}))
         ->capture_default_str();

@@ -33,6 +33,10 @@ void run_add(const options& o) {
     if (auto* counting = std::get_if<counting_filter>(&m.body)) {
         for_each_batch_in_turn(o.keys, counting->hash(), "adding",
                                [&](std::span<const digest> batch) { counting->insert(batch); });
+    } else if (auto* growing = std::get_if<growing_filter>(&m.body)) {
+        for_each_batch_in_turn(o.keys, growing->hash(), "adding", [&](std::span<const digest> batch) {
+            take(growing->insert(batch), display_name(o.filter));
+        });
     } else {
         auto plain = plain_of(std::move(m.body), display_name(o.filter));
         insert_keys(plain, o.keys, plain.hash(), "adding");

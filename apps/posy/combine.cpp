@@ -5,10 +5,48 @@
 namespace posy::tool {
 namespace {
 
-using combination = result<void> (*)(bloom_filter&, const bloom_filter&);
+// What a command makes of each message, and how it puts two of those together.
+struct combination {
+    any_body (*operand)(any_body, const std::string& name);
+    result<void> (*combine)(any_body& into, const any_body& from);
+};
+
+template <class Body>
+concept unites = requires(Body& into, const Body& from) {
+    unite(into, from);
+};
+template <class Body>
+concept merges = requires(Body& into, const Body& from) {
+    into.merge(from);
+};
+
+any_body plain_operand(any_body body, const std::string& name) { return plain_of(std::move(body), name); }
+
+// Growing and window filters and sketches are united as what they are, all others as the plain filter in
+// them.
+any_body united_operand(any_body body, const std::string& name) {
+    const auto as_it_is = []<class Body>(const Body&) { return unites<Body> || merges<Body>; };
+    return std::visit(as_it_is, body) ? std::move(body) : plain_operand(std::move(body), name);
+}
+
+result<void> unite_any(any_body& into, const any_body& from) {
+    if (into.index() != from.index())
+        return error{kind_name(from) + " cannot be united with " + kind_name(into)};
+    return std::visit(
+        [&]<class Body>(Body& mine) -> result<void> {
+            if constexpr (unites<Body>) return unite(mine, std::get<Body>(from));
+            if constexpr (merges<Body>) return mine.merge(std::get<Body>(from));
+            return error{kind_name(into) + " cannot be united"};
+        },
+        into);
+}
+
+result<void> intersect_any(any_body& into, const any_body& from) {
+    return intersect(std::get<bloom_filter>(into), std::get<bloom_filter>(from));
+}
 
 void add_combination(CLI::App& app, const std::string& name, const std::string& what,
-                     const std::string& examples, combination combine) {
+                     const std::string& examples, combination how) {
     struct state {
         std::vector<std::string> files;
         std::string output;
@@ -17,17 +55,17 @@ void add_combination(CLI::App& app, const std::string& name, const std::string& 
     CLI::App* command = add_command(app, name, what, examples);
     command
         ->add_option("FILES", s->files,
-                     "Filters of one geometry; - for standard input, and each may hold several")
+                     "Filters of one kind and geometry; - for standard input, and each may hold several")
         ->required();
     command->add_option("-o,--output", s->output, "File to write; - for standard output")->default_val("-");
-    command->callback([s, combine] {
-        std::optional<bloom_filter> all;
+    command->callback([s, how] {
+        std::optional<any_body> all;
         for_each_message(s->files, [&](message next, const std::string& file) {
-            auto filter = plain_of(std::move(next.body), file);
+            any_body body = how.operand(std::move(next.body), file);
             if (!all) {
-                all = std::move(filter);
+                all = std::move(body);
             } else {
-                take(combine(*all, filter), file);
+                take(how.combine(*all, body), file);
             }
         });
         save_body(s->output, *all);
@@ -60,10 +98,11 @@ void add_combine(CLI::App& app) {
     add_combination(
         app, "union", "Unite filters: exactly the filter of the united sets",
         "  posy union monday.posy tuesday.posy -o week.posy\n"
-        "  cat part-*.posy | posy union - -o all.posy              the reducer of a map-reduce job",
-        unite);
+        "  cat part-*.posy | posy union - -o all.posy              the reducer of a map-reduce job\n"
+        "  posy union sketch-*.posy -o all.posy                    sketches add up",
+        {united_operand, unite_any});
     add_combination(app, "intersect", "Intersect filters: contains the common keys, and a few more",
-                    "  posy intersect a.posy b.posy -o common.posy", intersect);
+                    "  posy intersect a.posy b.posy -o common.posy", {plain_operand, intersect_any});
     add_fold(app);
 }
 

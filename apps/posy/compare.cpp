@@ -1,7 +1,6 @@
 // posy compare: how much two sets have in common, from their filters alone.
 #include <fmt/core.h>
 
-#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "posy/estimate.hpp"
@@ -9,16 +8,6 @@
 #include "tool.hpp"
 
 namespace posy::tool {
-namespace {
-
-nlohmann::ordered_json to_json(const estimate& e) {
-    const auto number = [](double x) {
-        return std::isfinite(x) ? nlohmann::ordered_json(x) : nlohmann::ordered_json(nullptr);
-    };
-    return {{"value", number(e.value)}, {"low", number(e.low)}, {"high", number(e.high)}};
-}
-
-}  // namespace
 
 void add_compare(CLI::App& app) {
     struct state {

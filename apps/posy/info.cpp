@@ -1,7 +1,6 @@
 // posy info: what a filter is, what is in it, how good it is now.
 #include <fmt/core.h>
 
-#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "base/instructions.hpp"
@@ -13,10 +12,6 @@
 
 namespace posy::tool {
 namespace {
-
-nlohmann::ordered_json number_or_null(double x) {
-    return std::isfinite(x) ? nlohmann::ordered_json(x) : nlohmann::ordered_json(nullptr);
-}
 
 // What info says of a message, beside its plain filter.
 struct facts {
@@ -45,7 +40,6 @@ facts facts_of(const any_body& body) {
 
 nlohmann::ordered_json to_json(const facts& f, const bloom_filter& plain) {
     const geometry& g = plain.geometry();
-    const estimate items = estimate_items(plain);
     nlohmann::ordered_json j{
         {"kind", f.kind},
         {"bits", g.bits},
@@ -54,10 +48,7 @@ nlohmann::ordered_json to_json(const facts& f, const bloom_filter& plain) {
         {"hash", name_of(g.hash)},
         {"seed", fmt::format("0x{:016x}{:016x}", g.seed.high, g.seed.low)},
         {"items", nullptr},
-        {"estimated_items",
-         {{"value", number_or_null(items.value)},
-          {"low", number_or_null(items.low)},
-          {"high", number_or_null(items.high)}}},
+        {"estimated_items", tool::to_json(estimate_items(plain))},
         {"ones", plain.ones()},
         {"fill", plain.fill()},
         {"false_positive_rate", plain.false_positive_rate()},
@@ -159,7 +150,16 @@ nlohmann::ordered_json facts_of_others(const any_body& body) {
                 j["false_positive_rate"] = b.false_positive_rate();
                 j["arrays"] = b.stages().size();
                 j["bits"] = b.bits();
+                j["estimated_items"] = tool::to_json(estimate_items(b));
             }
+            if constexpr (std::same_as<Body, window_filter>) {
+                j["bits"] = b.geometry().bits;
+                j["hashes"] = b.geometry().hashes;
+                j["generations"] = b.generations();
+                j["remembered_at_least"] = b.remembered_at_least();
+                j["forgotten_after"] = b.forgotten_after();
+            }
+            if constexpr (std::same_as<Body, reconcile::envelope>) j["part"] = name_of(b.kind());
             if constexpr (requires { b.value_bits(); }) j["value_bits"] = b.value_bits();
         },
         body);
@@ -176,6 +176,7 @@ std::string describe_others(const message& m, const std::string& name, bool json
         std::string label = what;
         std::ranges::replace(label, '_', ' ');
         text += row(label, value.is_string()         ? value.get<std::string>()
+                           : value.is_object()       ? range(estimate_items(std::get<growing_filter>(m.body)))
                            : value.is_number_float() ? rate(value.get<double>())
                                                      : count(value.get<double>()));
     }

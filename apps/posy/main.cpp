@@ -34,6 +34,7 @@ int run(int argc, char** argv) {
     add_count(app);
     add_reconcile(app);
     add_seal(app);
+    add_seen(app);
     add_papers(app);
 #ifdef POSY_NODE
     add_node(app);

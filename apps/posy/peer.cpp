@@ -70,9 +70,10 @@ peer peer::pipes(const std::string& in, const std::string& out) {
     return {std::move(from), std::move(to), 0};
 }
 
-void peer::wait() const {
+bool peer::wait() const {
     pollfd until{in_.get(), POLLIN, 0};
     while (poll(&until, 1, -1) < 0 && errno == EINTR) continue;
+    return (until.revents & POLLHUP) == 0 || (until.revents & POLLIN) != 0;
 }
 
 peer peer::standard() {

@@ -24,9 +24,9 @@ class peer {
 
     int in() const { return in_.get(); }
     int out() const { return out_.get(); }
-    // Waits until there is something to read, or nothing more to come. A pipe that nobody has opened for
-    // writing yet would look like one at its end to who reads without having waited.
-    void wait() const;
+    // Waits until there is something to read; false if nothing more will come. A pipe that nobody has opened
+    // for writing yet would look like one at its end to who reads without having waited.
+    bool wait() const;
     // Says no more. Of a command: waits for its end and says how it ended, unless it ended well.
     std::string finish();
 

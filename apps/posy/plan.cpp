@@ -6,7 +6,9 @@
 #include <nlohmann/json.hpp>
 
 #include "codec/choose.hpp"
+#include "plan_family.hpp"
 #include "plot.hpp"
+#include "posy/growing_filter.hpp"
 #include "shape.hpp"
 #include "text.hpp"
 #include "tool.hpp"
@@ -85,6 +87,11 @@ std::string describe(const std::vector<plan>& rows, bool json) {
     return table(cells);
 }
 
+// The filter that nobody told how many items there would be.
+result<growing_filter::forecast> growing_for(const plan& p) {
+    return growing_filter::expect({.rate = p.false_positive_rate, .layout = p.layout}, p.items);
+}
+
 std::string describe(const advice& a) {
     const plan& chosen = a.chosen;
     std::vector<std::vector<std::string>> rows{
@@ -103,6 +110,13 @@ std::string describe(const advice& a) {
         rows.push_back({name, "sealed", per_item, "–", fmt::format("{:.3g}", f), per_item});
         if (chosen.delta_bits) rows.back().emplace_back("–");
     }
+    if (const auto g = growing_for(chosen)) {
+        rows.push_back({"growing, same rate", std::string(name_of(chosen.layout)),
+                        fmt::format("{:.4g}", chosen.per_item(static_cast<double>(g->bits))),
+                        std::to_string(g->hashes), fmt::format("{:.3g}", g->false_positive_rate),
+                        fmt::format("{:.4g}", chosen.per_item(g->message_bits))});
+        if (chosen.delta_bits) rows.back().emplace_back("–");
+    }
     return "\n" + table(rows);
 }
 
@@ -111,6 +125,7 @@ std::string describe(const advice& a) {
 void add_plan(CLI::App& app) {
     struct state {
         shape_options shape;
+        family_options family;
         bool json = false, table = false;
         std::string plot;
     };
@@ -120,8 +135,12 @@ void add_plan(CLI::App& app) {
         "  posy plan -n 1M --fpr 0.01\n"
         "  posy plan -n 1M --bits-per-item 10 --hashes 4 --layout spread --json\n"
         "  posy plan -n 10000 --message-bits 8 --max-memory 20KiB     the packet of a compressed filter\n"
-        "  posy plan -n 1M --fpr 0.02 --minimize message --delta-fraction 0.05 --plot curves.svg");
+        "  posy plan -n 1M --fpr 0.02 --minimize message --delta-fraction 0.05 --plot curves.svg\n"
+        "  posy plan -n 1M --difference 1000                          what reconciling two such sets takes\n"
+        "  posy plan -n 1M --window 6 --value-bits 8                  window filters, maps\n"
+        "  posy plan --sketch 0.0001,0.01                             sketches");
     s->shape.add_to(*command);
+    s->family.add_to(*command);
     command->add_flag("--json", s->json, "Print one JSON object");
     command->add_flag("--tradeoff", s->table,
                       "Show what can be traded for what: the best plan for every number of hashes");
@@ -129,12 +148,17 @@ void add_plan(CLI::App& app) {
                         "Draw the rate against hashes and against bits per item (SVG, by gnuplot)");
     command->callback([s] {
         const wishes want = s->shape.to_wishes();
+        nlohmann::ordered_json j;
+        if (want.items == 0 && s->family.only_sketch()) {
+            const std::string text = s->family.describe(nullptr, j);
+            return print(s->json ? j.dump(2) + "\n" : text);
+        }
         if (want.items == 0) throw failure("plan: say how many items there are, with --items");
         if (s->table) return print(describe(take(tradeoff(want), "plan"), s->json));
         const auto a = take(advise(want), "plan");
         if (!s->plot.empty()) plot_plan(a.chosen, s->plot);
         if (s->json) {
-            auto j = to_json(a.chosen);
+            j = to_json(a.chosen);
             for (const auto& [name, p] : a.alternatives) {
                 j["alternatives"].push_back(to_json(p));
                 j["alternatives"].back()["name"] = name;
@@ -144,9 +168,17 @@ void add_plan(CLI::App& app) {
                                        {"false_positive_rate", f},
                                        {"message_bits_per_item", a.chosen.per_item(bits)}});
             }
-            return print(j.dump(2) + "\n");
+            if (const auto g = growing_for(a.chosen)) {
+                j["growing"] = {{"arrays", g->arrays},
+                                {"hashes", g->hashes},
+                                {"bits_per_item", a.chosen.per_item(static_cast<double>(g->bits))},
+                                {"false_positive_rate", g->false_positive_rate},
+                                {"message_bits_per_item", a.chosen.per_item(g->message_bits)},
+                                {"memory_bytes_while_growing", g->growing_bits / 8}};
+            }
         }
-        print(describe(a.chosen) + describe(a));
+        const std::string family = s->family.describe(&a.chosen, j);
+        print(s->json ? j.dump(2) + "\n" : describe(a.chosen) + describe(a) + family);
     });
 }
 

@@ -10,7 +10,6 @@
 
 #include "keys.hpp"
 #include "peer.hpp"
-#include "reconcile/envelope.hpp"
 #include "shape.hpp"
 #include "text.hpp"
 #include "tool.hpp"
@@ -102,11 +101,12 @@ bool deliver(session& from, session& to, const std::string& name) {
 }
 
 void converse(session& mine, const peer& other, const read_limits& limits) {
+    message_reader reader(other.in(), limits);
     const auto receive = [&] {
-        other.wait();
-        const auto message = take(read_message(other.in(), limits), "the peer");
-        if (!message) throw failure("the peer has gone before the end");
-        take(mine.receive(*message), "reconcile");
+        std::optional<message> next;
+        if (other.wait()) next = take(reader.next(), "the peer");
+        if (!next) throw failure("the peer has gone before the end");
+        take(mine.receive(to_bytes(next->body)), "reconcile");
     };
     while (true) {
         while (auto message = mine.send()) {

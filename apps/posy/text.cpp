@@ -7,6 +7,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 namespace posy::tool {
 
@@ -34,6 +35,13 @@ std::string rate(double share) {
 
 std::string range(const estimate& e) {
     return fmt::format("{} ({} … {})", count(e.value), count(e.low), count(e.high));
+}
+
+nlohmann::ordered_json to_json(const estimate& e) {
+    const auto number = [](double x) {
+        return std::isfinite(x) ? nlohmann::ordered_json(x) : nlohmann::ordered_json(nullptr);
+    };
+    return {{"value", number(e.value)}, {"low", number(e.low)}, {"high", number(e.high)}};
 }
 
 std::string table(const std::vector<std::vector<std::string>>& rows) {

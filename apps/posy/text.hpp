@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,9 @@ std::string count(double n);         // 1,234,567
 std::string bytes(std::uint64_t n);  // 1,250,000 bytes (1.2 MiB)
 std::string rate(double share);      // 0.00819 (1 in 122)
 std::string range(const estimate&);  // 1,000,213 (999,300 … 1,001,100)
+
+// An estimate for programs; what is not finite is null.
+nlohmann::ordered_json to_json(const estimate&);
 
 // Columns aligned on the widest cell; the first column to the left, the others to the right.
 std::string table(const std::vector<std::vector<std::string>>& rows);

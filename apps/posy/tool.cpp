@@ -58,7 +58,8 @@ std::string kind_name(const any_body& body) {
                                       "a spectral filter",
                                       "a list of heavy hitters",
                                       "a growing filter",
-                                      "a filter with a window of time"};
+                                      "a filter with a window of time",
+                                      "a reconciliation message"};
     static_assert(names.size() == std::variant_size_v<any_body>);
     return names[body.index()];
 }
@@ -69,6 +70,11 @@ bloom_filter plain_of(any_body body, const std::string& name) {
         return take(counting->projection().clone(), name);
     if (const auto* compressed = std::get_if<compressed_filter>(&body))
         return take(compressed->unpack(), name);
+    if (const auto* growing = std::get_if<growing_filter>(&body)) {
+        if (growing->stages().size() == 1) return take(growing->stages()[0].clone(), name);
+        throw failure(name + ": a growing filter of " + std::to_string(growing->stages().size()) +
+                      " arrays is no plain one; this needs one that was built with --items");
+    }
     if (std::holds_alternative<filter_delta>(body))
         throw failure(name + ": a delta is not a filter; apply it to its base with 'posy apply'");
     throw failure(name + ": this needs a plain filter, and it is " + kind_name(body));

@@ -31,8 +31,8 @@ std::string display_name(const std::string& path, bool output = false);
 message load_message(const std::string& path, const read_limits& = {});
 // "a filter", "a sealed filter", …
 std::string kind_name(const any_body&);
-// The plain filter of a body: itself, the projection of a counting filter, the array of a queryable one. A
-// delta is none.
+// The plain filter of a body: itself, the projection of a counting filter, the array of a queryable one or of
+// a growing one that has only one. A delta is none.
 bloom_filter plain_of(any_body, const std::string& name);
 bloom_filter load_plain(const std::string& path);
 // Calls use(message, name of its file) for every message of every file.
@@ -64,6 +64,7 @@ void add_pack(CLI::App&);
 void add_count(CLI::App&);
 void add_reconcile(CLI::App&);
 void add_seal(CLI::App&);
+void add_seen(CLI::App&);
 void add_papers(CLI::App&);
 #ifdef POSY_NODE
 void add_node(CLI::App&);

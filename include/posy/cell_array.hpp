@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "posy/bit_array.hpp"
+#include "posy/saturate.hpp"
 
 namespace posy {
 
@@ -54,7 +55,7 @@ class cell_array {
         std::byte* const cells = first();
         std::uint32_t found = largest;
         for (unsigned i = 0; i < count; ++i) {
-            const std::uint32_t value = plus(load(cells, at(i)), weight);
+            const std::uint32_t value = saturating_sum(load(cells, at(i)), weight);
             store(cells, at(i), value);
             found = std::min(found, value);
         }
@@ -63,7 +64,7 @@ class cell_array {
     template <class At>
     std::uint32_t raise(unsigned count, At at, std::uint32_t weight) {
         std::byte* const cells = first();
-        const std::uint32_t to = plus(least(count, at), weight);
+        const std::uint32_t to = saturating_sum(least(count, at), weight);
         for (unsigned i = 0; i < count; ++i) store(cells, at(i), std::max(load(cells, at(i)), to));
         return to;
     }
@@ -80,10 +81,6 @@ class cell_array {
 
   private:
     explicit cell_array(bit_array memory) : memory_(std::move(memory)) {}
-    static std::uint32_t plus(std::uint32_t value, std::uint32_t weight) {
-        return value + weight < weight ? largest : value + weight;
-    }
-
     // Bytes, so that words and cells may look at the same memory. A store to them might change anything, as
     // far as a compiler can see: who has a loop fetches the pointer before it.
     std::byte* first() { return std::as_writable_bytes(memory_.words()).data(); }

@@ -31,7 +31,8 @@ class count_min {
 
     static result<count_min> make(hasher hash, std::uint64_t width, unsigned depth,
                                   update_rule rule = update_rule::plain);
-    // The smallest table that keeps the guarantee: width ⌈e/ε⌉, depth ⌈ln 1/δ⌉.
+    // The smallest table that keeps the guarantee: width ⌈e/ε⌉ (or a hair more, posy/theory.hpp), depth
+    // ⌈ln 1/δ⌉.
     static result<count_min> with_guarantee(hasher hash, double epsilon, double delta,
                                             update_rule rule = update_rule::plain);
     // The widest table of so many rows in so many bytes.
@@ -55,9 +56,8 @@ class count_min {
     // more".
     std::uint32_t estimate(digest d) const { return cells_.least(depth(), positions(d)); }
 
-    // Batches, every key with weight 1: several times as fast. Where `estimates` are asked
-    // for there is one a key, and it is what add() would have returned. Precondition: then the spans are of
-    // one length.
+    // Batches, every key with weight 1: about twice as fast. Where `estimates` are asked for there is one a
+    // key, what add() would have returned. Precondition: then the spans are of one length.
     void add(std::span<const digest> digests, std::span<std::uint32_t> estimates = {});
     void add(std::span<const std::uint64_t> keys, std::span<std::uint32_t> estimates = {});
     void estimate(std::span<const digest> digests, std::span<std::uint32_t> estimates) const;
@@ -101,9 +101,7 @@ class count_min {
         for (unsigned row = 0; row < depth(); ++row) at.position[row] = row * width_ + rows_[row](d, width_);
         return at;
     }
-    void count(std::uint64_t weight) {
-        total_ = total_ + weight < weight ? ~std::uint64_t{0} : total_ + weight;
-    }
+    void count(std::uint64_t weight) { total_ = saturating_sum(total_, weight); }
     template <class Digests, class Use>
     void in_blocks(std::size_t keys, Digests digests, Use use) const;
     template <class Digests>

@@ -26,6 +26,7 @@
 
 #include "posy/bloom_filter.hpp"
 #include "posy/estimate.hpp"
+#include "posy/plan.hpp"
 
 namespace posy {
 
@@ -41,6 +42,16 @@ class growing_filter {
     static constexpr unsigned max_stages = 10;
 
     static result<growing_filter> make(const options&);
+
+    // What so many different keys would come to: how much memory while it grows, and what shrink() leaves.
+    struct forecast {
+        unsigned arrays = 0, hashes = 0;
+        std::uint64_t growing_bits = 0;  // of all arrays, and in the end:
+        std::uint64_t bits = 0;
+        double message_bits = 0;
+        double false_positive_rate = 0;
+    };
+    static result<forecast> expect(const options&, std::uint64_t items);
 
     double promised_rate() const { return rate_; }
     // The hasher that makes this filter's digests.

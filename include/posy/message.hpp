@@ -23,6 +23,7 @@
 #include "posy/count_min.hpp"
 #include "posy/counting_filter.hpp"
 #include "posy/delta.hpp"
+#include "posy/envelope.hpp"
 #include "posy/growing_filter.hpp"
 #include "posy/heavy_hitters.hpp"
 #include "posy/result.hpp"
@@ -33,9 +34,9 @@
 namespace posy {
 
 // What a message can carry.
-using any_body =
-    std::variant<bloom_filter, counting_filter, filter_delta, compressed_filter, sealed_filter, bloomier_map,
-                 count_min, spectral_filter, heavy_hitters, growing_filter, window_filter>;
+using any_body = std::variant<bloom_filter, counting_filter, filter_delta, compressed_filter, sealed_filter,
+                              bloomier_map, count_min, spectral_filter, heavy_hitters, growing_filter,
+                              window_filter, reconcile::envelope>;
 
 struct message {
     any_body body;
@@ -49,7 +50,7 @@ class body_ref {
     using pointer = std::variant<const bloom_filter*, const counting_filter*, const filter_delta*,
                                  const compressed_filter*, const sealed_filter*, const bloomier_map*,
                                  const count_min*, const spectral_filter*, const heavy_hitters*,
-                                 const growing_filter*, const window_filter*>;
+                                 const growing_filter*, const window_filter*, const reconcile::envelope*>;
 
     template <class Body>
     requires std::constructible_from<pointer, const Body*> body_ref(const Body& body) : body_(&body) {}

@@ -3,9 +3,8 @@
 //
 // Three ways to count, in the paper's names; m counters, k hashes, any layout:
 //
-//   minimum selection   every counter of the key goes up. Wrong exactly where the Bloom filter of the same
-//   keys
-//                       has a false positive. Keys can be removed, filters merge.
+//   minimum selection   every counter of the key goes up. Wrong exactly where the Bloom filter of the other
+//                       keys has a false positive. Keys can be removed, filters merge.
 //   minimum increase    only the least counters go up (the conservative update of Estan and Varghese 2002):
 //                       errors a few times fewer and smaller at no cost. No removal: a key may have lifted a
 //                       counter by less than it would take away. Merged, it bounds from above.

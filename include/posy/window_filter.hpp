@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "posy/bloom_filter.hpp"
+#include "posy/plan.hpp"
 
 namespace posy {
 
@@ -28,6 +29,9 @@ class window_filter {
 
     // `g` is the shape of one generation. A slot is ⌈window / generations⌉.
     static result<window_filter> make(const posy::geometry& g, std::uint64_t window, unsigned generations);
+    // One generation of such a filter that keeps the promise below.
+    static result<plan> plan_generation(std::uint64_t items, double rate, unsigned generations,
+                                        layout_id layout = layout_id::blocked);
     // Shaped so that the rate is at most the promised one as long as no window sees more than so many
     // different keys, spread evenly over its slots.
     static result<window_filter> with_rate(std::uint64_t items, double rate, std::uint64_t window,

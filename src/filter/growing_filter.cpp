@@ -9,7 +9,7 @@
 #include "base/reader.hpp"
 #include "codec/nested.hpp"
 #include "posy/algebra.hpp"
-#include "posy/plan.hpp"
+#include "posy/saturate.hpp"
 
 namespace posy {
 namespace {
@@ -17,6 +17,8 @@ namespace {
 constexpr std::uint64_t growth = 4;
 // An array is full when it could only just be folded by this.
 constexpr std::uint64_t least_fold = 6;
+// Sizes are multiples of so many units.
+constexpr std::uint64_t least_units = 60;
 
 // The unit of sizes, and the least an array can be folded down to: a line, or a byte (a slice).
 std::uint64_t smallest_array(const geometry& g) {
@@ -24,11 +26,12 @@ std::uint64_t smallest_array(const geometry& g) {
                                    8 * (g.layout == layout_id::sliced ? g.hashes : 1));
 }
 
-// The largest size within `bits` that has many divisors, as a multiple of `unit`; at least 60 of them.
+// The largest size within `bits` that has many divisors, as a multiple of `unit`; at least
+// least_units of them, and a multiple of that.
 std::uint64_t divisible_size(std::uint64_t bits, std::uint64_t unit) {
-    for (const std::uint64_t rich : {55'440u, 27'720u, 2'520u, 420u, 60u})
+    for (const std::uint64_t rich : {55'440u, 27'720u, 2'520u, 420u})
         if (bits >= rich * unit) return bits / (rich * unit) * (rich * unit);
-    return 60 * unit;
+    return std::max<std::uint64_t>(1, bits / (least_units * unit)) * least_units * unit;
 }
 
 std::vector<std::uint64_t> divisors_of(std::uint64_t n) {
@@ -67,6 +70,12 @@ double rate_of(std::span<const bloom_filter> stages) {
     return rate;
 }
 
+// An array and how many keys are in it.
+struct load {
+    geometry shape;
+    double items = 0;
+};
+
 // The divisors that are worth a thought, and the rates to expect: those at which so many keys have at most
 // `rate` and not far less; and 1.
 std::vector<std::pair<std::uint64_t, double>> useful_folds(const geometry& g, double items, double rate) {
@@ -85,16 +94,14 @@ std::vector<std::pair<std::uint64_t, double>> useful_folds(const geometry& g, do
 // By which divisors to fold the stages, so that they get as small as can be while the rate to expect of them
 // together stays within `rate`. Stage by stage: of all that could be made of the stages so far, those are
 // kept that no other one beats in rate and in bits.
-std::vector<std::uint64_t> choose_folds(std::span<const bloom_filter> stages, double rate) {
+std::vector<std::uint64_t> choose_folds(std::span<const load> stages, double rate) {
     struct choice {
         double rate = 0;
         std::uint64_t bits = 0;
         std::vector<std::uint64_t> divisors;
     };
     std::vector<choice> best(1);
-    for (const bloom_filter& stage : stages) {
-        const geometry& g = stage.geometry();
-        const double items = estimate_items(stage).value;
+    for (const auto& [g, items] : stages) {
         std::vector<choice> all;
         for (const auto& [divisor, alone] : useful_folds(g, items, rate)) {
             for (const choice& before : best) {
@@ -118,9 +125,7 @@ result<void> check_rate(double rate) {
     return error{"a rate of " + std::to_string(rate) + "; it must lie between 0 and 1"};
 }
 
-}  // namespace
-
-result<growing_filter> growing_filter::make(const options& o) {
+result<geometry> first_array(const growing_filter::options& o) {
     if (auto valid = check_rate(o.rate); !valid) return valid.error();
     // The best number of hashes does not depend on the number of keys, once there are some, and is never
     // above that of the classic filter.
@@ -130,11 +135,46 @@ result<growing_filter> growing_filter::make(const options& o) {
     if (!shape) return shape.error();
     geometry g = shape->geometry(o.hash.family(), o.hash.seed());
     g.bits = divisible_size(std::min(o.first_bytes, max_bits / 8) * 8, smallest_array(g));
-    auto first = bloom_filter::make(g);
+    return g;
+}
+
+}  // namespace
+
+result<growing_filter> growing_filter::make(const options& o) {
+    const auto g = first_array(o);
+    if (!g) return g.error();
+    auto first = bloom_filter::make(*g);
     if (!first) return first.error();
     std::vector<bloom_filter> stages;
     stages.push_back(std::move(*first));
     return growing_filter(o.rate, std::move(stages));
+}
+
+result<growing_filter::forecast> growing_filter::expect(const options& o, std::uint64_t items) {
+    auto g = first_array(o);
+    if (!g) return g.error();
+    forecast f;
+    std::vector<load> stages;
+    for (auto left = static_cast<double>(items); stages.empty() || left > 0; g->bits *= growth) {
+        if (stages.size() == max_stages || g->bits > max_bits)
+            return error{"more keys than a growing filter of such a first array can hold"};
+        stages.push_back({*g, std::min(left, capacity(*g, o.rate))});
+        f.growing_bits += g->bits;
+        left -= stages.back().items;
+    }
+    const auto divisors = choose_folds(stages, o.rate);
+    for (std::size_t i = 0; i < stages.size(); ++i) {
+        geometry small = stages[i].shape;
+        small.bits /= divisors[i];
+        const auto p = predict(static_cast<std::uint64_t>(std::max(1.0, std::round(stages[i].items))), small);
+        if (!p) return p.error();
+        f.bits += p->bits;
+        f.message_bits += p->message_bits;
+        f.false_positive_rate = together(f.false_positive_rate, p->false_positive_rate);
+    }
+    f.arrays = static_cast<unsigned>(stages.size());
+    f.hashes = g->hashes;
+    return f;
 }
 
 std::uint64_t growing_filter::bits() const {
@@ -177,7 +217,7 @@ result<void> growing_filter::insert(std::span<const digest> digests) {
         const auto some = digests.first(std::min<std::uint64_t>(digests.size(), sure_room_));
         insert_new(some);
         sure_room_ -= some.size();
-        items_ += some.size();
+        items_ = saturating_sum<std::uint64_t>(items_, some.size());
         digests = digests.subspan(some.size());
     }
     return roomy;
@@ -229,9 +269,12 @@ result<std::vector<bloom_filter>> growing_filter::folded() const {
     const error above{"the rate of false positives is above the promised " + std::to_string(rate_) +
                       " already"};
     if (false_positive_rate() > rate_) return above;
+    std::vector<load> loads;
+    for (const bloom_filter& stage : stages_)
+        loads.push_back({stage.geometry(), estimate_items(stage).value});
     double aim = rate_;
     for (int attempt = 0; attempt < 30; ++attempt) {
-        const auto divisors = choose_folds(stages_, aim);
+        const auto divisors = choose_folds(loads, aim);
         std::vector<bloom_filter> small;
         for (std::size_t i = 0; i < stages_.size(); ++i) {
             auto stage = fold(stages_[i], divisors[i]);
@@ -282,7 +325,7 @@ result<void> unite(growing_filter& into, const growing_filter& from) {
                      "; start with a larger first array"};
     }
     into.stages_ = std::move(both);
-    into.items_ += from.items_;
+    into.items_ = saturating_sum(into.items_, from.items_);
     into.sure_room_ = 0;
     return {};
 }
@@ -332,11 +375,14 @@ result<growing_filter> growing_filter::parse(hasher hash, byte_view payload, std
     std::vector<bloom_filter> stages;
     std::uint64_t memory = 0;
     for (unsigned i = 0; i < count && !in.wrong(); ++i) {
-        const std::uint64_t expected = i == 0 || shrunk ? 0 : growth * g.bits;
+        const std::uint64_t before = g.bits;
         g.bits = in.varint(max_bits);
         if (in.wrong()) break;
         if (auto valid = check(g); !valid) in.fail(valid.error().message);
-        if (g.bits % smallest_array(g) != 0 || (expected != 0 && g.bits != expected))
+        if (in.wrong()) break;
+        const std::uint64_t unit = smallest_array(g);
+        if (g.bits % (shrunk ? unit : least_units * unit) != 0 ||
+            (i > 0 && !shrunk && g.bits != growth * before))
             in.fail("an array of " + std::to_string(g.bits) + " bits, which no growing filter has");
         if (in.wrong()) break;
         const std::uint64_t stage_items = in.varint(bloom_filter::max_items);

@@ -1,12 +1,12 @@
 #include "posy/window_filter.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cassert>
 
 #include "base/reader.hpp"
 #include "codec/nested.hpp"
 #include "posy/algebra.hpp"
-#include "posy/plan.hpp"
 
 namespace posy {
 namespace {
@@ -34,12 +34,18 @@ result<window_filter> window_filter::make(const posy::geometry& g, std::uint64_t
     return window_filter(slot, std::move(ring));
 }
 
+result<plan> window_filter::plan_generation(std::uint64_t items, double rate, unsigned generations,
+                                            layout_id layout) {
+    if (auto valid = check_generations(1, generations); !valid) return valid.error();
+    if (!(rate > 0 && rate < 1)) return error{"the rate must lie between 0 and 1"};
+    return choose({.items = std::max<std::uint64_t>(1, (items + generations - 1) / generations),
+                   .rate = rate / (generations + 1),
+                   .layout = layout});
+}
+
 result<window_filter> window_filter::with_rate(std::uint64_t items, double rate, std::uint64_t window,
                                                unsigned generations, layout_id layout, hasher hash) {
-    if (auto valid = check_generations(1, generations); !valid) return valid.error();
-    const auto shape = choose({.items = std::max<std::uint64_t>(1, (items + generations - 1) / generations),
-                               .rate = rate / (generations + 1),
-                               .layout = layout});
+    const auto shape = plan_generation(items, rate, generations, layout);
     if (!shape) return shape.error();
     return make(shape->geometry(hash.family(), hash.seed()), window, generations);
 }

@@ -122,7 +122,7 @@ result<header> decode(byte_view bytes) {
     field_reader in(bytes, 5);
     header h;
     h.kind = static_cast<frame::kind>(in.byte());
-    if (h.kind < kind::filter || h.kind > kind::window) in.fail("an unknown kind of message");
+    if (h.kind < kind::filter || h.kind > kind::reconciliation) in.fail("an unknown kind of message");
     const std::uint8_t codec = in.byte();
     h.codec = static_cast<codec_id>(codec);
     h.form = static_cast<queryable_form>(codec);

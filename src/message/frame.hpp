@@ -41,6 +41,7 @@ enum class kind : std::uint8_t {
     heavy = 9,
     growing = 10,
     window = 11,
+    reconciliation = 12,
 };
 
 inline constexpr std::size_t prefix_size = 8;  // enough to know the header's length

@@ -91,7 +91,8 @@ constexpr frame::kind kind_of = [] {
     if (std::same_as<Body, spectral_filter>) return frame::kind::spectral;
     if (std::same_as<Body, heavy_hitters>) return frame::kind::heavy;
     if (std::same_as<Body, growing_filter>) return frame::kind::growing;
-    return frame::kind::window;
+    if (std::same_as<Body, window_filter>) return frame::kind::window;
+    return frame::kind::reconciliation;
 }();
 
 template <class Body>
@@ -193,8 +194,10 @@ result<any_body> body_of(frame::kind kind, const hasher& hash, byte_view payload
             return any(heavy_hitters::parse(hash, payload, limits.max_bytes));
         case frame::kind::growing:
             return any(growing_filter::parse(hash, payload, limits.max_bytes));
-        default:
+        case frame::kind::window:
             return any(window_filter::parse(hash, payload, limits.max_bytes));
+        default:
+            return any(reconcile::envelope::parse(hash, payload, limits.max_bytes));
     }
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "message/frame.hpp"
 #include "posy/plan.hpp"
 #include "posy/reconcile/theory.hpp"
 #include "trie.hpp"
@@ -64,18 +65,22 @@ result<void> session::party::receive(byte_view message) {
 
 result<void> session::party::open_and_take(byte_view message) {
     if (message.size() > how_.limits.max_bytes) return error{"a message above the limit of the session"};
-    const auto opened = open_envelope(message);
-    if (!opened) return opened.error();
-    if (opened->kind == kind::refusal) return error{"the peer gave up: " + printable(opened->payload)};
-    if (auto kin = check_kin(*mine_, opened->hash, mine_->width()); !kin) return kin;
+    const auto read = from_bytes(message, how_.limits);
+    if (!read) return read.error();
+    const auto* opened = std::get_if<envelope>(&read->body);
+    if (!opened || read->size != message.size())
+        return error{"not a reconciliation message; is there a 'posy reconcile' at the other end?"};
+    if (opened->kind() == kind::refusal) return error{"the peer gave up: " + printable(opened->payload())};
+    if (auto kin = check_kin(*mine_, opened->hash(), mine_->width()); !kin) return kin;
     auto taken = take(*opened);
     if (taken || !taken.error().offset) return taken;
     // Offsets in the payload become offsets in the message.
-    return error{taken.error().message, *taken.error().offset + (message.size() - opened->payload.size())};
+    const std::size_t start = message.size() - opened->payload().size() - frame::checksum_size;
+    return error{taken.error().message, *taken.error().offset + start};
 }
 
 void session::party::post(kind what, byte_view payload) {
-    outbox_.push_back(seal(what, mine_->hash(), payload));
+    outbox_.push_back(to_bytes(envelope(what, mine_->hash(), payload)));
 }
 
 void session::party::post_list(kind what, const std::vector<digest>& elements) {
@@ -83,13 +88,13 @@ void session::party::post_list(kind what, const std::vector<digest>& elements) {
 }
 
 result<void> session::party::expect(const envelope& e, kind what) const {
-    if (e.kind == what) return {};
-    return error{"a message of kind " + std::to_string(static_cast<int>(e.kind)) + " where one of kind " +
-                 std::to_string(static_cast<int>(what)) + " was due; is the peer of another version?"};
+    if (e.kind() == what) return {};
+    return error{"'" + std::string(name_of(e.kind())) + "' where '" + std::string(name_of(what)) +
+                 "' was due; is the peer of another version?"};
 }
 
 result<digest_set> session::party::list(const envelope& e) const {
-    auto set = digest_set::parse(e.hash, e.payload, how_.limits);
+    auto set = digest_set::parse(e.hash(), e.payload(), how_.limits);
     if (!set) return set;
     if (auto kin = check_kin(*mine_, set->hash(), set->width()); !kin) return kin.error();
     return set;
@@ -124,7 +129,7 @@ result<std::vector<digest>> session::party::take_wants(const envelope& e) {
 
 result<void> session::party::take_texts(const envelope& e) {
     if (auto due = expect(e, kind::texts); !due) return due;
-    auto keys = key_texts::parse(e.hash, e.payload, how_.limits);
+    auto keys = key_texts::parse(e.hash(), e.payload(), how_.limits);
     if (!keys) return keys.error();
     if (keys->texts.size() != found_.only_there.size())
         return error{"not as many texts as were asked for; is the peer of another version?"};
@@ -160,11 +165,11 @@ result<void> session::party::post_summary(method how) {
 }
 
 result<void> session::party::take_summary(const envelope& e) {
-    if (e.kind == kind::filter) {
-        auto read = from_bytes(e.payload, how_.limits);
+    if (e.kind() == kind::filter) {
+        auto read = from_bytes(e.payload(), how_.limits);
         if (!read) return read.error();
         const auto* filter = std::get_if<bloom_filter>(&read->body);
-        if (!filter || read->size != e.payload.size())
+        if (!filter || read->size != e.payload().size())
             return error{"something else where a filter was due; is the peer of another version?"};
         if (auto kin = check_kin(*mine_, filter->hash(), mine_->width()); !kin) return kin;
         found_.items_there = filter->items().value_or(0);
@@ -175,7 +180,7 @@ result<void> session::party::take_summary(const envelope& e) {
         }
     } else {
         if (auto due = expect(e, kind::tree); !due) return due;
-        const auto tree = reconciliation_tree::parse(e.hash, e.payload, how_.limits);
+        const auto tree = reconciliation_tree::parse(e.hash(), e.payload(), how_.limits);
         if (!tree) return tree.error();
         auto search = tree->search(*mine_);
         if (!search) return search.error();

@@ -4,7 +4,7 @@
 #include <deque>
 #include <string>
 
-#include "envelope.hpp"
+#include "posy/message.hpp"
 #include "posy/reconcile/key_texts.hpp"
 #include "posy/reconcile/session.hpp"
 #include "posy/reconcile/tree.hpp"

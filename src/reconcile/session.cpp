@@ -12,23 +12,12 @@
 namespace posy::reconcile {
 namespace {
 
-// How many symbols to send first, given what two sketches say: rather too few than too many, since asking for
-// more costs a round trip and sending too many cannot be undone. The sketches are good to 18 %, so two thirds
-// of the estimate are more than the truth once in 400 times.
-double first_symbols(const estimate& d) {
-    return theory::symbols_needed(0.65 * d.value) + 3 * theory::symbols_deviation(d.value) + 2;
-}
-
-// How many there should be in all, given what those that came say of the difference, when there have been so
-// many questions. From 1,000 symbols it is known to 5 %, and this asks for a little more than that is likely
-// to need: a larger margin would save few questions and cost the rest bytes. Where a few elements hide behind
-// each other, only many more symbols help: the steps grow.
+// How many symbols there should be in all after so many questions. Where a few elements hide behind each
+// other, only many more help: the steps grow.
 double enough_symbols(const symbol_decoder& decoder, unsigned questions) {
     const auto have = static_cast<double>(decoder.position());
-    const double d = decoder.estimate_difference().value;
-    const double likely = theory::symbols_needed(d * (1 + 0.6 * std::sqrt(2 / have)));
     const double step = std::ldexp(std::max(have / 32, 4.0), static_cast<int>(std::min(questions, 6u)));
-    return std::max(likely + theory::symbols_deviation(d), have + step);
+    return std::max(theory::enough_symbols(decoder.estimate_difference().value, have), have + step);
 }
 
 constexpr std::array methods{std::pair{method::exact, std::string_view("exact")},
@@ -53,6 +42,7 @@ class asker final : public session::party {
     using party::party;
 
     result<void> open() {
+        if (auto valid = check(mine_->hash()); !valid) return valid;
         if (how_.fetch && !owner_.digest_of) return error{"texts can be fetched only by who can hash them"};
         if (how_.method != method::exact) {
             awaited_ = step::summary;
@@ -68,7 +58,7 @@ class asker final : public session::party {
     result<void> take(const envelope& e) override {
         switch (awaited_) {
             case step::symbols:
-                return e.kind == kind::everything ? take_everything(e) : take_symbols(e);
+                return e.kind() == kind::everything ? take_everything(e) : take_symbols(e);
             case step::summary:
                 awaited_ = step::offer;
                 if (auto due = expect(e, how_.method == method::filter ? kind::filter : kind::tree); !due)
@@ -90,7 +80,7 @@ class asker final : public session::party {
 
     result<void> take_symbols(const envelope& e) {
         if (auto due = expect(e, kind::symbols); !due) return due;
-        const auto run = symbol_run::parse(e.hash, e.payload, how_.limits);
+        const auto run = symbol_run::parse(e.hash(), e.payload(), how_.limits);
         if (!run) return run.error();
         if (decoder_->position() == 0) found_.items_there = run->items;
         if (run->items != found_.items_there || run->symbols.empty() || (asked_ != 0 && run->end() != asked_))
@@ -153,9 +143,9 @@ class answerer final : public session::party {
     result<void> take(const envelope& e) override {
         switch (awaited_) {
             case step::opening:
-                return e.kind == kind::sketch ? take_sketch(e) : answer_summary(e);
+                return e.kind() == kind::sketch ? take_sketch(e) : answer_summary(e);
             case step::symbols:
-                if (e.kind == kind::more) return take_more(e);
+                if (e.kind() == kind::more) return take_more(e);
                 [[fallthrough]];
             case step::offer:
                 begin_telling(true);
@@ -170,18 +160,19 @@ class answerer final : public session::party {
     }
 
     result<void> take_sketch(const envelope& e) {
-        const auto theirs = difference_sketch::parse(e.hash, e.payload, how_.limits);
+        const auto theirs = difference_sketch::parse(e.hash(), e.payload(), how_.limits);
         if (!theirs) return theirs.error();
         if (auto kin = check_kin(*mine_, theirs->hash, theirs->width); !kin) return kin;
         found_.items_there = theirs->items;
         awaited_ = step::symbols;
         encoder_.emplace(*mine_);
-        post_symbols(std::ceil(first_symbols(estimate_difference(*theirs, difference_sketch::of(*mine_)))));
+        const estimate difference = estimate_difference(*theirs, difference_sketch::of(*mine_));
+        post_symbols(std::ceil(theory::first_symbols(difference.value)));
         return {};
     }
 
     result<void> take_more(const envelope& e) {
-        payload_reader in(e.payload);
+        payload_reader in(e.payload());
         const std::uint64_t until = in.varint();
         if (until <= encoder_->position()) in.fail("the peer asks again for symbols that it has");
         if (auto wrong = in.finish()) return *wrong;
@@ -204,7 +195,7 @@ class answerer final : public session::party {
     result<void> answer_summary(const envelope& e) {
         if (auto taken = take_summary(e); !taken) return taken;
         awaited_ = step::offer;
-        if (auto posted = post_summary(e.kind == kind::filter ? method::filter : method::tree); !posted)
+        if (auto posted = post_summary(e.kind() == kind::filter ? method::filter : method::tree); !posted)
             return posted;
         post_list(kind::offer, found_.only_here);
         return {};

@@ -24,6 +24,10 @@ double poisson_tail(double mean, unsigned least) {
 
 double symbols_needed(double d) { return d <= 1 ? 1 : 1.352 * d + 0.36 + 1.13 * std::pow(d, 0.44); }
 double symbols_deviation(double d) { return d <= 1 ? 0 : std::sqrt(d); }
+double first_symbols(double d) { return symbols_needed(0.65 * d) + 3 * symbols_deviation(d) + 2; }
+double enough_symbols(double d, double have) {
+    return symbols_needed(d * (1 + 0.6 * std::sqrt(2 / have))) + symbols_deviation(d);
+}
 
 double filter_found(double false_positive_rate) { return 1 - false_positive_rate; }
 

@@ -17,7 +17,7 @@ result<cell_array> cell_array::clone() const {
 }
 
 void cell_array::merge(const cell_array& from) {
-    for (std::uint64_t i = 0; i < size(); ++i) set(i, plus((*this)[i], from[i]));
+    for (std::uint64_t i = 0; i < size(); ++i) set(i, saturating_sum((*this)[i], from[i]));
 }
 
 }  // namespace posy

@@ -165,6 +165,9 @@ result<heavy_hitters> heavy_hitters::parse(hasher hash, byte_view payload, std::
         if (in.wrong()) break;
         candidate.key.assign(reinterpret_cast<const char*>(key.data()), key.size());
         found.emplace(d, std::move(candidate));
+        // A digest that was random shares its bucket with a few others. A stranger's might all be in one, and
+        // take time without end.
+        if (found.bucket_size(found.bucket(d)) > 64) in.fail("digests that no hash gave");
     }
     const byte_view rest = in.rest();
     if (in.wrong()) return *in.wrong();

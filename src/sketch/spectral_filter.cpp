@@ -87,7 +87,7 @@ result<spectral_filter> spectral_filter::make(const posy::geometry& g, spectral_
 
 void spectral_filter::insert(digest d, std::uint32_t times) {
     if (times == 0) return;
-    items_ = items_ + times < items_ ? ~std::uint64_t{0} : items_ + times;
+    items_ = saturating_sum<std::uint64_t>(items_, times);
     const key_positions at = cells_of(geometry_, d);
     const update_rule rule =
         method_ == spectral_method::minimum_increase ? update_rule::conservative : update_rule::plain;
@@ -139,7 +139,7 @@ result<void> spectral_filter::merge(const spectral_filter& from) {
             "filters that count by recurring minimum do not merge: a key that only one of them has "
             "moved would be counted half; use minimum selection or minimum increase"};
     cells_.merge(from.cells_);
-    items_ = items_ + from.items_ < items_ ? ~std::uint64_t{0} : items_ + from.items_;
+    items_ = saturating_sum(items_, from.items_);
     return {};
 }
 

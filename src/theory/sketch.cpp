@@ -72,7 +72,7 @@ double count_min_depth(double delta) { return std::max(1.0, std::ceil(-std::log(
 double count_min_error(std::span<const double> frequencies, double width, unsigned depth) {
     double mean = 0;
     for (const double frequency : frequencies) mean += frequency / width;
-    if (depth <= 1 || mean == 0) return mean;
+    if (depth <= 1 || !(mean > 0) || std::isinf(mean)) return mean;
     for (double range = std::max(2 * mean, grid_size);; range *= 2) {
         const double step = std::max(1.0, range / grid_size);
         const auto jumps = jumps_on_grid(frequencies, step, width);

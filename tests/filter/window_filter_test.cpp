@@ -111,6 +111,13 @@ TEST_P(every_layout_ages, rate) {
         const double rate = filter.false_positive_rate(time);
         EXPECT_LE(rate, 0.0105);  // 5 deviations of the fill of some thousand keys
         EXPECT_GT(rate, 0.005);
+        // As planned at both edges of a slot: at its end all filters are full, at its beginning the new one
+        // is empty. To the same 5 deviations.
+        const double one =
+            window_filter::plan_generation(items, 0.01, generations, GetParam())->false_positive_rate;
+        const auto full = [&](unsigned filters) { return 1 - std::pow(1 - one, filters); };
+        EXPECT_NEAR(rate, full(generations + 1), 0.05 * rate);
+        EXPECT_NEAR(filter.false_positive_rate(time + filter.slot()), full(generations), 0.05 * rate);
         constexpr std::size_t queries = 50'000;
         std::vector<digest> digests;
         for (std::uint64_t key = 0; key < queries; ++key) digests.push_back(hash(1'000'000 + key));
@@ -168,6 +175,7 @@ TEST(window_filter, refusals) {
     EXPECT_FALSE(window_filter::make({512, 3}, 0, 4));
     EXPECT_FALSE(window_filter::make({512, 3}, ~std::uint64_t{0}, 4));
     EXPECT_FALSE(window_filter::with_rate(100, 0, 10, 4));
+    EXPECT_FALSE(window_filter::with_rate(100, 1.5, 10, 4));
     EXPECT_FALSE(window_filter::with_rate(100, 0.1, 10, 0));
     // The largest time there is.
     auto filter = *window_filter::make({512, 3}, 7, 7);

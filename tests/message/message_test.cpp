@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <fstream>
 #include <iterator>
 #include <random>
 #include <thread>
@@ -26,18 +25,6 @@ counting_filter counting_sample(const geometry& g, unsigned width) {
     auto filter = *counting_filter::make(g, width);
     for (int key = 0; key < 100; ++key) filter.insert(filter.hash()(key));
     return filter;
-}
-
-std::vector<std::byte> file_bytes(const std::filesystem::path& path) {
-    std::ifstream in(path, std::ios::binary);
-    const std::string text{std::istreambuf_iterator<char>(in), {}};
-    const auto bytes = as_byte_view(text);
-    return {bytes.begin(), bytes.end()};
-}
-
-void write_file(const std::filesystem::path& path, byte_view bytes) {
-    std::ofstream(path, std::ios::binary)
-        .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
 }
 
 std::vector<std::byte> bytes_of(std::string_view hex) {
@@ -118,6 +105,7 @@ std::vector<std::vector<std::byte>> all_kinds() {
         all.push_back(to_bytes(*compressed_filter::make(sample(g, 20), form)));
     }
     for (auto& each : shaped_by_payload()) all.push_back(std::move(each.bytes));
+    all.push_back(to_bytes(reconcile::envelope(reconcile::kind::refusal, hasher(), as_byte_view("why"))));
     return all;
 }
 

@@ -216,5 +216,15 @@ TEST(heavy_hitters, parsing_keeps_its_limits) {
     EXPECT_FALSE(heavy_hitters::parse(hasher(), wrong, plenty));
 }
 
+// Digests that a stranger chose, all in one bucket of a hash table; and as many that are random.
+TEST(heavy_hitters, parsing_takes_no_digests_that_collide) {
+    for (const bool chosen : {true, false}) {
+        auto hitters = *heavy_hitters::top(*count_min::make(hasher(), 8, 1), 500);
+        for (std::uint64_t i = 0; i < 500; ++i)
+            hitters.add(std::to_string(i), chosen ? digest{i, i} : hasher()(i), 1);
+        EXPECT_EQ(bool(heavy_hitters::parse(hasher(), payload_of(hitters), plenty)), !chosen);
+    }
+}
+
 }  // namespace
 }  // namespace posy

@@ -31,6 +31,9 @@ TEST(sketch_theory, expected_error_by_hand) {
     const double two = std::pow(1 - p0, 2) + std::pow(1 - p0 - p1, 2) + std::pow(1 - p0 - p1 - p2, 2);
     EXPECT_NEAR(count_min_error(one, width, 2), 5 * two, 1e-6);
     EXPECT_EQ(count_min_error({}, width, 2), 0);
+    const std::vector<double> endless{INFINITY}, unknown{NAN};
+    EXPECT_TRUE(std::isinf(count_min_error(endless, width, 2)));
+    EXPECT_TRUE(std::isnan(count_min_error(unknown, width, 2)));
 }
 
 // Keys thrown into rows: the mean of the least of d sums, over 4000 throws, within 5 standard errors (a false

@@ -510,7 +510,7 @@ class Travel(ToolTest):
 class Documents(ToolTest):
     def test_help_has_examples(self):
         top = self.posy("--help").decode()
-        for command in "plan build query add remove info union intersect compare fold pack unpack delta apply tour".split():
+        for command in "plan build query add remove info union intersect compare fold pack unpack delta apply seal seen count reconcile tour".split():
             self.assertIn(f"\n  {command} ", top)
             page = self.posy(command, "--help").decode()
             self.assertIn("Examples:", page)

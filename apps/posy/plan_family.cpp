@@ -1,0 +1,135 @@
+#include "plan_family.hpp"
+
+#include <fmt/core.h>
+
+#include <cmath>
+
+#include "posy/count_min.hpp"
+#include "posy/reconcile/plan.hpp"
+#include "posy/theory.hpp"
+#include "posy/window_filter.hpp"
+#include "text.hpp"
+#include "tool.hpp"
+
+namespace posy::tool {
+namespace {
+
+std::string row(const std::string& what, const std::string& value) {
+    return fmt::format("{:<22}{}\n", what, value);
+}
+
+// "0.001,0.05" → 0.001 and 0.05; "64MiB" → 64MiB and 0.01, the usual odds of `posy count`.
+std::pair<std::string, double> sketch_wish(const std::string& text) {
+    const std::size_t comma = text.find(',');
+    double odds = 0.01;
+    if (comma != std::string::npos && !CLI::detail::lexical_cast(text.substr(comma + 1), odds)) odds = 0;
+    if (!(odds > 0 && odds < 1))
+        throw failure("plan: --sketch " + text + ": behind the comma goes a probability between 0 and 1");
+    return {text.substr(0, comma), odds};
+}
+
+}  // namespace
+
+void family_options::add_to(CLI::App& command) {
+    command.add_option("--window", generations_,
+                       "Plan also a filter of what was seen lately, in so many generations; "
+                       "--items are those of one window");
+    command.add_option("--value-bits", value_bits_, "Plan also a sealed map with values of so many bits");
+    command.add_option("--difference", difference_,
+                       "Plan also how to reconcile two such sets that differ by so many items");
+    command.add_option("--sketch", sketch_,
+                       "Plan a Count-Min sketch: its largest error as a share of the total, or its memory; "
+                       "and the odds of a larger error, e.g. 0.0001,0.01 or 64MiB,0.01");
+}
+
+std::string family_options::describe(const plan* beside, nlohmann::ordered_json& json) const {
+    std::string text;
+    if (beside && generations_) text += "\n" + window(*beside, json["window"]);
+    if (beside && value_bits_) text += "\n" + map(*beside, json["map"]);
+    if (beside && !difference_.empty()) text += "\n" + reconciliation(*beside, json["reconciliation"]);
+    if (!sketch_.empty()) text += "\n" + sketch(json["sketch"]);
+    return beside ? text : text.substr(1);
+}
+
+// Between the moment a slot begins, its filter empty, and the moment it ends.
+std::string family_options::window(const plan& beside, nlohmann::ordered_json& json) const {
+    const unsigned g = *generations_;
+    const plan one = take(
+        window_filter::plan_generation(beside.items, beside.false_positive_rate, g, beside.layout), "plan");
+    const auto rate_of = [&](unsigned full) {
+        return -std::expm1(full * std::log1p(-one.false_positive_rate));
+    };
+    const double low = rate_of(g), high = rate_of(g + 1), longest = 1 + 1.0 / g;
+    const std::uint64_t memory = (g + 1) * one.memory_bytes();
+    json = {{"generations", g},
+            {"bits_of_a_generation", one.bits},
+            {"hashes", one.hashes},
+            {"memory_bytes", memory},
+            {"remembered_at_least", 1},
+            {"remembered_at_most", longest},
+            {"false_positive_rate_low", low},
+            {"false_positive_rate", high}};
+    return row("window", fmt::format("{} filters of {} bits and {} hashes", g + 1,
+                                     count(static_cast<double>(one.bits)), one.hashes)) +
+           row("  memory", fmt::format("{} ({:.4g} bits per item)", bytes(memory),
+                                       beside.per_item(8 * static_cast<double>(memory)))) +
+           row("  remembered for", fmt::format("1 to {:.4g} times the window", longest)) +
+           row("  false-positive rate",
+               fmt::format("{:.3g} when a slot begins, {:.3g} when it ends", low, high));
+}
+
+std::string family_options::map(const plan& beside, nlohmann::ordered_json& json) const {
+    const double bits =
+        theory::sealed_bits(static_cast<double>(beside.items), beside.false_positive_rate, *value_bits_);
+    if (!std::isfinite(bits) || *value_bits_ == 0)
+        throw failure("plan: --value-bits: values have 1 to 64 bits");
+    json = {{"value_bits", *value_bits_},
+            {"false_positive_rate", beside.false_positive_rate},
+            {"message_bits_per_item", beside.per_item(bits)}};
+    return row("sealed map", fmt::format("{} ({:.4g} bits per item, {} of them the value)",
+                                         bytes(static_cast<std::uint64_t>(bits / 8)), beside.per_item(bits),
+                                         *value_bits_)) +
+           row("  a value for others", rate(beside.false_positive_rate));
+}
+
+std::string family_options::reconciliation(const plan& beside, nlohmann::ordered_json& json) const {
+    const std::uint64_t difference = parse_amount(difference_);
+    std::vector<std::vector<std::string>> rows{{"reconciliation", "bytes", "found %"}};
+    for (const auto how : {reconcile::method::exact, reconcile::method::filter, reconcile::method::tree}) {
+        const auto f = take(reconcile::expect(beside.items, difference, {.method = how}), "plan");
+        const std::string name(name_of(how));
+        rows.push_back({name, count(std::round(f.bytes)), fmt::format("{:.2f}", 100 * f.found)});
+        json[name] = {{"bytes", f.bytes}, {"found", f.found}};
+    }
+    return table(rows);
+}
+
+std::string family_options::sketch(nlohmann::ordered_json& json) const {
+    const auto [size, odds] = sketch_wish(sketch_);
+    const double depth = theory::count_min_depth(odds);
+    double epsilon = 0;
+    const bool share = CLI::detail::lexical_cast(size, epsilon) && epsilon < 1;
+    if (share && !(epsilon > 0))
+        throw failure("plan: --sketch " + sketch_ + ": an error above 0, or a memory");
+    const double width =
+        share ? theory::count_min_width(epsilon)
+              : std::floor(static_cast<double>(parse_amount(size)) / sizeof(std::uint32_t) / depth);
+    if (width < 1 || width * depth > static_cast<double>(cell_array::max_size) ||
+        depth > count_min::max_depth)
+        throw failure("plan: --sketch " + sketch_ +
+                      ": a sketch has at most 2^32 counters in at most 32 rows");
+    const auto counters = static_cast<std::uint64_t>(width * depth);
+    const auto rows = static_cast<unsigned>(depth);
+    json = {{"width", static_cast<std::uint64_t>(width)},
+            {"depth", rows},
+            {"memory_bytes", counters * sizeof(std::uint32_t)},
+            {"epsilon", theory::count_min_epsilon(width)},
+            {"delta", theory::count_min_delta(rows)}};
+    return row("sketch", fmt::format("{} counters in {} rows", count(static_cast<double>(counters)), rows)) +
+           row("  memory", bytes(counters * sizeof(std::uint32_t))) +
+           row("  estimates", fmt::format("never too low, and too high by more than {:.4g} of the total",
+                                          theory::count_min_epsilon(width))) +
+           row("", fmt::format("only with probability {:.3g}", theory::count_min_delta(rows)));
+}
+
+}  // namespace posy::tool

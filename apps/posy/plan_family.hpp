@@ -1,0 +1,36 @@
+// What posy plan says of the other members of the family, where an option asks for them: window filters,
+// maps, sketches, reconciliation.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+#include "posy/plan.hpp"
+
+namespace posy::tool {
+
+class family_options {
+  public:
+    void add_to(CLI::App&);
+    // A sketch is the only one that asks for no number of items.
+    bool only_sketch() const {
+        return !sketch_.empty() && !generations_ && !value_bits_ && difference_.empty();
+    }
+
+    // What was asked for, for people and for programs, beside a filter or without one. `json` gets a field a
+    // member.
+    std::string describe(const plan* beside, nlohmann::ordered_json& json) const;
+
+  private:
+    std::string window(const plan&, nlohmann::ordered_json&) const;
+    std::string map(const plan&, nlohmann::ordered_json&) const;
+    std::string reconciliation(const plan&, nlohmann::ordered_json&) const;
+    std::string sketch(nlohmann::ordered_json&) const;
+
+    std::optional<unsigned> generations_, value_bits_;
+    std::string difference_, sketch_;
+};
+
+}  // namespace posy::tool

@@ -1,0 +1,53 @@
+// What one of two reconciling peers says to the other (posy/reconcile/session.hpp): a payload, and what it
+// is.
+//
+// It travels as a message like any other, so it has a magic number, a limit and a checksum; what is in the
+// payload is for the session to judge (docs/reconcile.md). Cost: a copy of the payload.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "posy/bytes.hpp"
+#include "posy/digest.hpp"
+#include "posy/result.hpp"
+
+namespace posy::reconcile {
+
+// The numbers are on the wire.
+enum class kind : std::uint8_t {
+    sketch = 1,      // difference_sketch: the opening of the exact way
+    symbols = 2,     // symbol_run
+    more = 3,        // a varint: send symbols up to this one
+    everything = 4,  // digest_set: the whole set, where that is shorter than symbols
+    filter = 5,      // a Bloom filter as a message of its own (docs/format.md)
+    tree = 6,        // reconciliation_tree
+    offer = 7,       // digest_set: what the receiver lacks
+    want = 8,        // digest_set: send the texts of these
+    texts = 9,       // key_texts
+    refusal = 10,    // text: why the sender has given up
+};
+
+std::string_view name_of(kind);
+
+class envelope {
+  public:
+    // `hash` is what made all digests in the payload.
+    envelope(reconcile::kind what, const hasher& hash, byte_view payload)
+        : kind_(what), hash_(hash), payload_(payload.begin(), payload.end()) {}
+
+    reconcile::kind kind() const { return kind_; }
+    const hasher& hash() const { return hash_; }
+    byte_view payload() const { return payload_; }
+
+    void append_to(std::vector<std::byte>& out) const;
+    static result<envelope> parse(const hasher& hash, byte_view bytes, std::uint64_t max_bytes);
+
+  private:
+    reconcile::kind kind_;
+    hasher hash_;
+    std::vector<std::byte> payload_;
+};
+
+}  // namespace posy::reconcile

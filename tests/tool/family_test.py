@@ -1,0 +1,166 @@
+"""The members of the family as users type them: sealed sets and maps, growing and window filters, and their plans.
+
+Usage: family_test.py POSY [unittest arguments]
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+POSY = os.path.abspath(sys.argv[1])
+
+
+class FamilyTest(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.dir = scratch.name
+
+    def posy(self, *args, stdin="", status=0):
+        done = subprocess.run([POSY, *args], input=stdin.encode(), capture_output=True, cwd=self.dir, timeout=600)
+        self.assertEqual(done.returncode, status, done.stderr.decode())
+        self.stderr = done.stderr.decode()
+        return done.stdout.decode()
+
+    def test_members_are_found_and_few_strangers(self):
+        keys = "".join(f"key{i}\n" for i in range(20000))
+        self.posy("seal", "-", "--fpr", "0.01", "-o", "s.posy", stdin=keys)
+        self.assertEqual(self.posy("query", "s.posy", stdin=keys), keys)
+        strangers = "".join(f"other{i}\n" for i in range(100000))
+        found = int(self.posy("query", "-c", "s.posy", stdin=strangers))
+        # Binomial around 1000 with a deviation of 31.5: six of them, a false alarm in 10^9.
+        self.assertLess(abs(found - 1000), 190)
+        # log2(1/0.01) is 6.64 bits a key.
+        self.assertLess(os.path.getsize(os.path.join(self.dir, "s.posy")) * 8 / 20000, 1.05 * 6.644)
+        info = json.loads(self.posy("info", "--json", "s.posy"))
+        self.assertEqual((info["kind"], info["items"]), ("sealed filter", 20000))
+
+    def test_a_map_tells_values(self):
+        rows = "".join(f"item{i},{i * i % 251}\n" for i in range(5000))
+        with open(os.path.join(self.dir, "m.csv"), "w") as f:
+            f.write(rows)
+        self.posy("seal", "m.csv", "--values", "--fpr", "0.001", "-o", "m.posy")
+        asked = "".join(f"item{i}\n" for i in range(5000))
+        told = "".join(f"item{i}\t{i * i % 251}\n" for i in range(5000))
+        self.assertEqual(self.posy("query", "m.posy", stdin=asked), told)
+        self.assertEqual(self.posy("query", "-v", "m.posy", stdin=asked, status=1), "")
+
+    def test_what_cannot_be(self):
+        self.posy("seal", "-", "--fpr", "2", "-o", "s.posy", stdin="a\n", status=2)
+        self.assertIn("rate", self.stderr)
+        self.posy("seal", "-", "--values", "-o", "s.posy", stdin="a\tb\n", status=2)
+        self.assertIn("unsigned integer", self.stderr)
+        self.posy("seal", "-", "--values", "-o", "s.posy", stdin="a\t1\na\t2\n", status=2)
+        self.posy("seal", "-", "-o", "s.posy", stdin="a\nb\na\n")
+        self.posy("union", "s.posy", "s.posy", "-o", "u.posy", status=2)
+        self.assertIn("sealed", self.stderr)
+        self.posy("seal", "-", "-o", "none.posy")
+        self.posy("query", "none.posy", stdin="a\n", status=1)
+
+    def test_a_pipe_grows_and_folds(self):
+        keys = "".join(f"key{i}\n" for i in range(300000))
+        self.posy("build", "--fpr", "0.01", "-o", "p.posy", stdin=keys)
+        self.assertEqual(int(self.posy("query", "-c", "p.posy", stdin=keys)), 300000)
+        with open(os.path.join(self.dir, "keys"), "w") as f:
+            f.write(keys)
+        self.posy("build", "keys", "--fpr", "0.01", "-o", "known.posy")
+        size = lambda name: os.path.getsize(os.path.join(self.dir, name))
+        self.assertLess(size("p.posy"), 1.25 * size("known.posy"))
+        self.assertLessEqual(json.loads(self.posy("info", "--json", "p.posy"))["false_positive_rate"], 0.01)
+
+    def plan(self, *args):
+        return json.loads(self.posy("plan", *args, "--json"))
+
+    def test_plans_of_the_family_are_what_is_built(self):
+        """Nothing here is statistical but the size of a growing filter, which follows an estimate to 1 in 1,000."""
+        keys = "".join(f"key{i}\n" for i in range(200000))
+        plan = self.plan("-n", "200k", "--fpr", "0.01", "--value-bits", "8", "--window", "4", "--difference", "100")
+        self.posy("build", "--fpr", str(plan["false_positive_rate"]), "-o", "g.posy", stdin=keys)
+        info = json.loads(self.posy("info", "--json", "g.posy"))
+        self.assertAlmostEqual(info["bits"] / 200000, plan["growing"]["bits_per_item"], delta=0.01)
+        self.assertEqual((plan["growing"]["arrays"], plan["growing"]["hashes"]), (1, info["hashes"]))
+        rows = "".join(f"key{i}\t{i % 256}\n" for i in range(200000))
+        self.posy("seal", "-", "--values", "--fpr", str(plan["false_positive_rate"]), "-o", "m.posy", stdin=rows)
+        size = 8 * os.path.getsize(os.path.join(self.dir, "m.posy")) / 200000
+        self.assertAlmostEqual(size, plan["map"]["message_bits_per_item"], delta=0.05)
+        window = plan["window"]
+        self.posy("seen", "--window", "400", "--generations", "4", "-n", "200k", "--fpr", str(plan["false_positive_rate"]),
+                  "--state", "w.posy", stdin="a\n")
+        made = json.loads(self.posy("info", "--json", "w.posy"))
+        self.assertEqual((made["bits"], made["hashes"], made["generations"]),
+                         (window["bits_of_a_generation"], window["hashes"], 4))
+        self.assertLess(window["false_positive_rate_low"], window["false_positive_rate"])
+        self.assertLessEqual(window["false_positive_rate"], plan["false_positive_rate"])
+        ways = plan["reconciliation"]
+        self.assertEqual(ways["exact"]["found"], 1)
+        self.assertLess(ways["exact"]["bytes"], 3000)
+        self.assertAlmostEqual(ways["filter"]["found"], 0.9918, places=3)
+
+    def test_plans_of_sketches(self):
+        text = "".join(f"{i % 100}\n" for i in range(1000))
+        for wish, options in [("0.001,0.05", ["--epsilon", "0.001", "--delta", "0.05"]), ("100kB", ["--memory", "100kB"])]:
+            sketch = self.plan("--sketch", wish)["sketch"]
+            made = json.loads(self.posy("count", *options, "--json", stdin=text))
+            for field in ["epsilon", "delta", "memory_bytes"]:
+                self.assertEqual(sketch[field], made[field], f"{wish} {field}")
+        for wish in ["0", "-1", "0.1,0", "0.1,x", "1e-12", "3", "much"]:
+            self.posy("plan", "--sketch", wish, status=2)
+            self.assertRegex(self.stderr, r"\Aposy: [^\n]*\n\Z")
+        self.posy("plan", "--window", "4", status=2)
+        self.assertIn("--items", self.stderr)
+        self.posy("plan", "-n", "10", "--value-bits", "65", status=2)
+        self.posy("plan", "-n", "10", "--difference", "21", status=2)
+
+    def test_growing_filters_take_keys_later_and_unite(self):
+        keys = lambda first, last: "".join(f"key{i}\n" for i in range(first, last))
+        for name, first, last in [("a", 0, 1000), ("b", 500, 2000)]:
+            self.posy("build", "--growing", "-o", name, stdin=keys(first, last))
+        self.posy("add", "a", stdin=keys(2000, 3000))
+        self.posy("union", "a", "b", "-o", "u")
+        self.assertEqual(self.posy("query", "u", stdin=keys(0, 3000)), keys(0, 3000))
+        info = json.loads(self.posy("info", "--json", "u"))
+        self.assertEqual((info["kind"], info["items"]), ("growing filter", 3500))
+        self.assertAlmostEqual(info["estimated_items"]["value"], 3000, delta=30)
+        # 2,000 and 1,500 items with 500 in common, in arrays so sparse that an item in a thousand collides.
+        both = json.loads(self.posy("compare", "--json", "a", "b"))
+        self.assertAlmostEqual(both["intersection"]["value"], 500, delta=30)
+        self.posy("build", "--growing", "--fpr", "0.02", "-o", "c", stdin=keys(0, 10))
+        for args, why in [(["union", "a", "c"], "only filters of one geometry"), (["build", "--growing", "-n", "10"], "--growing goes with")]:
+            self.posy(*args, "-o", "x", status=2)
+            self.assertIn(why, self.stderr)
+        self.posy("build", "-n", "10", "-o", "plain", stdin=keys(0, 10))
+        self.posy("union", "a", "plain", "-o", "x", status=2)
+        self.assertIn("plain: a filter cannot be united with a growing filter", self.stderr)
+
+    def test_sketches_and_windows_unite(self):
+        for name, text in [("a", "x\nx\ny\n"), ("b", "x\nz\n")]:
+            self.posy("count", "--plain", "-o", name, stdin=text)
+            self.posy("seen", "--window", "1h", "--state", name + ".window", stdin=text)
+        self.posy("union", "a", "b", "-o", "u")
+        self.assertEqual(self.posy("count", "--ask", "u", stdin="x\ny\nz\n"), "3\tx\n1\ty\n1\tz\n")
+        self.posy("union", "a.window", "b.window", "-o", "u.window")
+        self.assertEqual(self.posy("seen", "--state", "u.window", stdin="y\nz\nw\n"), "w\n")
+
+    def test_seen_forgets_after_the_window(self):
+        log = "100,a\n150,a\n160,b\n249,b\n275,a\n420,b\n500,c\n130,d\n"
+        # Slots of 25 seconds: a key is new again after 100 to 125 seconds without a sight.
+        seen = ["seen", "--window", "100", "--generations", "4", "--time-field", "1", "--field", "2", "--delimiter", ","]
+        self.assertEqual(self.posy(*seen, stdin=log), "100,a\n160,b\n275,a\n420,b\n500,c\n130,d\n")
+        self.assertIn("1 keys came more than a window behind", self.stderr)
+        self.assertEqual(self.posy(*seen, "-v", stdin=log), "150,a\n249,b\n")
+        self.assertEqual(self.posy(*seen, "--state", "s", stdin="100,a\n"), "100,a\n")
+        self.assertEqual(self.posy(*seen[:1], *seen[5:], "--state", "s", stdin="190,a\n", status=1), "")
+        self.assertEqual(self.posy(*seen, "--state", "s", stdin="400,a\n"), "400,a\n")
+        for args, why in [([], "--window"), (["--window", "x"], "such as 90s"), (["--window", "0"], "window"),
+                          (["--window", "1h", "--fpr", "2"], "rate"), (["--window", "1h", "--time-field", "2"], "field")]:
+            self.posy("seen", *args, stdin="a\n", status=2)
+            self.assertIn(why, self.stderr)
+        self.posy("build", "-n", "10", "-o", "plain", stdin="a\n")
+        self.posy("seen", "--state", "plain", stdin="a\n", status=2)
+        self.assertIn("it is a filter", self.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *sys.argv[2:]])
