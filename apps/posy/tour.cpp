@@ -109,6 +109,13 @@ void run() {
     show("posy apply monday.packed change.posy -o arrived.posy; cmp arrived.posy later.posy && echo arrived");
     show("posy pack --from-keys gone.txt --max-bytes 1400 -o packet.posy; wc -c < packet.posy");
 
+#ifdef POSY_NODE
+    say("9. Together. Three caching proxies and an origin, as processes of this machine: alone, and with summaries\n"
+        "that cost a few bytes per request.");
+    show("posy replay --sharing none,delta --change 0.02 | cut -d'|' -f 2-6,10 ");
+    say("'posy proxy' is such a proxy, and http://127.0.0.1:3128/ then its live page.");
+#endif
+
     say("Next: 'posy plan --help' and docs/tool.md for the tool, docs/maths.md for why the numbers hold,\n"
         "README.md for ten lines of C++.");
 }

@@ -20,14 +20,12 @@ using namespace std::chrono_literals;
 using cache::forward_reason;
 using cache::verdict;
 
-// All that is known of one request. It is answered exactly once.
+// All that is known of one request.
 struct proxy::exchange {
     http::request& request;
     std::string url;
     cache::cache_status status;
     std::string via;
-    bool collapsed = false;
-    bool answered = false;  // at least the head has gone out
 };
 
 std::string_view name_of(outcome o) {
@@ -173,7 +171,6 @@ http::task<void> proxy::serve(exchange& e) {
         }
         e.request.connection.expires_after(how_.origin_time + 10s);
         co_await flights::wait(flight, e.request.here.context, how_.origin_time);
-        e.collapsed = true;
         e.status.collapsed = true;
         ++collapsed_;
     }
@@ -222,7 +219,6 @@ http::task<void> proxy::answer_from(exchange& e, cache::stored object, outcome o
     const std::array<asio::const_buffer, 3> parts{
         unchanged ? asio::buffer(short_head) : asio::buffer(object->wire_head), asio::buffer(lines),
         bare ? asio::const_buffer() : asio::buffer(*object->body)};
-    e.answered = true;
     count(e, o, unchanged ? 304 : object->head.status, bare ? 0 : object->body->size());
     co_await e.request.connection.write(parts);
 }
@@ -234,14 +230,16 @@ http::task<void> proxy::refuse(exchange& e, unsigned status, const std::string& 
     head.fields.add("Content-Length", std::to_string(text.size()));
     const std::string all =
         http::to_text(head) + own_lines(e, e.status) + (e.request.head.method == "HEAD" ? "" : text);
-    e.answered = true;
     count(e, o, status, text.size());
     co_await e.request.connection.write(all);
 }
 
 http::task<void> proxy::fetch(exchange& e, cache::stored stale) {
     // What we have ourselves, only old, the origin can confirm in one short answer.
-    if (!stale && e.status.forward != forward_reason::request) {
+    // Siblings are asked for whole objects, and are told nobody's secrets.
+    const auto& head = e.request.head;
+    if (!stale && e.status.forward != forward_reason::request && head.method == "GET" &&
+        !head.fields.has("Authorization")) {
         const bool done = co_await fetch_from_sibling(e);
         if (done) co_return;
     }
@@ -310,7 +308,6 @@ http::task<bool> proxy::fetch_from_sibling(exchange& e) {
     for (const auto* condition : {"If-None-Match", "If-Modified-Since", "Range", "If-Range"})
         head.fields.erase(condition);
     head.target = e.url;
-    head.method = "GET";
     head.fields.set("Host", http::parse_url(e.url)->authority.text());
     head.fields.set("Cache-Control", "only-if-cached");
     head.fields.add("Via", e.via);
@@ -424,7 +421,6 @@ http::task<void> proxy::relay(exchange& e, upstream& u, outcome o) {
     auto kept = std::make_shared<std::string>();
     bool fits = keeping;
     std::uint64_t bytes = 0;
-    e.answered = true;
     bool first = true;
     bool client_gone = false;
     try {
@@ -460,7 +456,7 @@ http::task<void> proxy::relay(exchange& e, upstream& u, outcome o) {
     if (fits)
         keep(cache::make_stored(e.url, e.request.head, u.parsing->head, kept, {u.requested, u.received}));
     count(e, o, head.status, bytes);
-    if (u.parsing->keep_alive()) e.request.here.client.keep(std::move(u.channel));
+    if (u.parsing->is_done() && u.parsing->keep_alive()) e.request.here.client.keep(std::move(u.channel));
     if (client_gone) e.request.keep_alive = false;
 }
 

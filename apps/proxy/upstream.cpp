@@ -53,7 +53,12 @@ http::task<upstream> send(http::client& client, const destination& to, const htt
     const std::string text = http::to_text(out) + "\r\n";
     for (;;) {
         upstream u;
-        u.channel = co_await client.open(to.where, to.secure, time);
+        // A body cannot be sent twice: it does not go to a connection that may be closed already.
+        if (body) {
+            u.channel = co_await client.connect(to.where, to.secure, time);
+        } else {
+            u.channel = co_await client.open(to.where, to.secure, time);
+        }
         auto& connection = *u.channel.connection;
         const auto before = connection.bytes_read();
         bool stale = false;
@@ -72,10 +77,10 @@ http::task<upstream> send(http::client& client, const destination& to, const htt
             stale = true;
         } catch (const boost::system::system_error&) {
             if (connection.expired()) throw http::refusal(504, to.where.text() + " did not answer in time");
-            if (!u.channel.used || connection.bytes_read() != before || body) throw;
+            if (!u.channel.used || connection.bytes_read() != before) throw;
             stale = true;
         }
-        if (stale && (!u.channel.used || body))
+        if (stale && !u.channel.used)
             throw http::refusal(502, to.where.text() + " closed the connection without an answer");
     }
 }

@@ -1,7 +1,7 @@
 // A request on its way to another server, and the head of the answer.
 //
 // The body of the request is passed on as it arrives; that of the answer is left to the caller. A kept
-// connection that turns out to be closed is replaced once, if nothing of a body has gone out.
+// connection that turns out to be closed is replaced by another.
 #pragma once
 
 #include <functional>
