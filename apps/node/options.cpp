@@ -87,8 +87,7 @@ std::vector<peer_address> read_peers(const std::string& path) {
     std::vector<peer_address> peers;
     try {
         const auto all = nlohmann::json::parse(file);
-        for (const auto& each : all.at("peers")) {
-            const auto text = each.get<std::string>();
+        for (const auto& text : all.at("peers").get<std::vector<std::string>>()) {
             auto peer = parse_peer(text);
             if (!peer)
                 throw std::runtime_error(fmt::format("{}: '{}' is not a peer; write NAME=URL", path, text));
