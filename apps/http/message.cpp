@@ -72,11 +72,14 @@ bool reader::feed(parser<Head>& message) {
 template <class Head>
 task<bool> reader::head(parser<Head>& message) {
     message.eager(false);
-    // Some senders end a body with an empty line that was not counted (RFC 9112, 2.2).
-    while (end_ - begin_ >= 2 && buffer_[begin_] == '\r' && buffer_[begin_ + 1] == '\n') begin_ += 2;
     bool any = pending();
     while (!message.is_header_done()) {
-        if (pending() && feed(message)) continue;
+        // Some senders end a body with an empty line that was not counted (RFC 9112, 2.2).
+        while (!message.got_some() && end_ - begin_ >= 2 && buffer_[begin_] == '\r' &&
+               buffer_[begin_ + 1] == '\n')
+            begin_ += 2;
+        const bool half_a_line = !message.got_some() && end_ - begin_ == 1 && buffer_[begin_] == '\r';
+        if (pending() && !half_a_line && feed(message)) continue;
         if (message.is_header_done()) break;
         const bool more = co_await fill();
         if (!more && !any && !pending()) co_return false;

@@ -138,12 +138,14 @@ task<void> server::converse(std::unique_ptr<transport> connection, worker& here)
     unsigned refused = 0;
     std::string why;
     std::uint64_t written = 0;  // before the answer to the present request
+    std::uint64_t read = 0;     // before its first byte
     try {
         for (bool first = true;; first = false) {
             connection->expires_after(first || from.pending() ? how_.head_time : how_.idle_time);
             connection->idle = true;
             parser<request_head> parsing(how_.limits);
             written = connection->bytes_written();
+            read = connection->bytes_read() - (from.pending() ? 1 : 0);
             const bool any = co_await from.head(parsing);
             if (!any) co_return;
             connection->idle = false;
@@ -166,7 +168,7 @@ task<void> server::converse(std::unique_ptr<transport> connection, worker& here)
         why = r.what();
     } catch (const boost::system::system_error&) {
         // One that is silent between requests, or was opened just in case, has done nothing wrong.
-        if (connection->expired() && (!connection->idle || from.pending())) ++counts_.too_slow;
+        if (connection->expired() && connection->bytes_read() != read) ++counts_.too_slow;
         throw;
     }
     if (refused) {
