@@ -1,0 +1,202 @@
+#include "posy/overlay/mesh_directory.hpp"
+
+#include <atomic>
+#include <cmath>
+#include <random>
+#include <set>
+#include <thread>
+
+#include "posy/publisher.hpp"
+#include "support.hpp"
+
+namespace posy {
+namespace {
+
+constexpr posy::geometry shape{1 << 14, 5, layout_id::spread};
+
+publisher new_publisher(std::uint64_t seed = 0) {
+    posy::geometry g = shape;
+    g.seed.low = seed;
+    return *publisher::make(*counting_filter::make(g), {.history = 4});
+}
+
+// A peer as it is, and what has been published of it.
+struct member {
+    std::string name;
+    publisher set;
+    std::set<std::string> keys, published;
+
+    void change(std::string key) {
+        const auto d = set.set().hash()(key);
+        if (keys.erase(key) > 0) {
+            set.remove(d);
+        } else {
+            set.insert(d);
+            keys.insert(std::move(key));
+        }
+    }
+    void publish() {
+        ASSERT_TRUE(set.publish(0));
+        published = keys;
+    }
+};
+
+// Members change, publish, and are heard, or not, or wrongly: whoever published a key and was heard since is
+// always named, and others hardly ever.
+TEST(mesh_directory, names_all_who_have_a_key) {
+    std::mt19937_64 random(1);
+    const auto draw = [&](std::uint64_t below) { return random() % below; };
+    std::vector<member> members;
+    for (int i = 0; i < 6; ++i)
+        members.push_back({"peer" + std::to_string(i), new_publisher(i % 2 ? 7 : 0), {}, {}});
+    mesh_directory directory;
+    std::map<std::string, std::set<std::string>> heard;
+    std::uint64_t lookups = 0, false_hits = 0;
+    for (std::uint64_t now = 1; now <= 400; ++now) {
+        auto& m = members[draw(members.size())];
+        for (int i = 0; i < 20; ++i) m.change("key" + std::to_string(draw(600)));
+        if (draw(2)) m.publish();
+        auto bytes = *m.set.answer(directory.have(m.name));
+        if (!bytes) {
+            directory.confirm(m.name, now);
+        } else if (draw(4) == 0) {  // damaged on its way
+            auto& byte = (*bytes)[draw(bytes->size())];
+            byte ^= static_cast<std::byte>(1 + draw(255));
+            EXPECT_EQ(directory.receive(m.name, *bytes, now), reception::damaged);
+        } else {
+            const auto became = directory.receive(m.name, *bytes, now);
+            EXPECT_TRUE(became == reception::replaced || became == reception::updated);
+            heard[m.name] = m.published;
+        }
+        const auto key = "key" + std::to_string(draw(600));
+        std::set<std::string> named;
+        for (const auto& [peer, age] : directory.who(key, now)) {
+            EXPECT_TRUE(named.empty() || *named.rbegin() < peer);
+            EXPECT_LE(age, now);
+            named.insert(peer);
+        }
+        for (const auto& [peer, keys] : heard) {
+            if (keys.contains(key)) {
+                EXPECT_TRUE(named.contains(peer));
+            } else {
+                ++lookups;
+                false_hits += named.contains(peer);
+            }
+        }
+        EXPECT_EQ(directory.summaries(now).size(), heard.size());
+    }
+    // At most 600 keys in 2^14 bits by 5 hashes: a rate below 0.00014, so below 0.3 of some 2,000 lookups.
+    // More than 8 come by chance once in 10^10 runs.
+    EXPECT_GT(lookups, 1000u);
+    EXPECT_LE(false_hits, 8u);
+}
+
+TEST(mesh_directory, keeps_what_it_holds_through_poison) {
+    auto p = new_publisher(), impostor = new_publisher();
+    p.insert(p.set().hash()("mine"));
+    impostor.insert(impostor.set().hash()("theirs"));
+    ASSERT_TRUE(p.publish(0));
+    ASSERT_TRUE(impostor.publish(0));
+    mesh_directory directory(read_limits{.max_bytes = 1 << 16});
+    // Nothing that is not a summary makes a peer known.
+    EXPECT_EQ(directory.receive("p", {}, 1), reception::damaged);
+    EXPECT_FALSE(directory.receive_squid("p", as_byte_view("no digest"), 1));
+    EXPECT_TRUE(directory.summaries(1).empty());
+    EXPECT_EQ(directory.have("p"), std::nullopt);
+    ASSERT_EQ(directory.receive("p", *p.full(), 2), reception::replaced);
+    EXPECT_EQ(directory.have("p"), 2u);
+
+    const auto whole = *p.full();
+    for (std::size_t size = 0; size < whole.size(); size += 7)
+        EXPECT_EQ(directory.receive("p", byte_view(whole).first(size), 3), reception::damaged);
+    auto twice = whole;
+    twice.insert(twice.end(), whole.begin(), whole.end());
+    EXPECT_EQ(directory.receive("p", twice, 3), reception::damaged);
+    const auto large = to_bytes(*bloom_filter::make({std::uint64_t{1} << 20, 3, layout_id::spread}),
+                                {.want = coding::raw, .generation = 9});
+    EXPECT_EQ(directory.receive("p", large, 3), reception::damaged);
+    EXPECT_FALSE(directory.receive_squid("p", whole, 3));
+    const auto holds = [&](std::string_view key) { return directory.who(key, 10).size() == 1; };
+    EXPECT_TRUE(holds("mine"));
+    EXPECT_FALSE(holds("theirs"));
+    EXPECT_EQ(directory.who("mine", 10)[0].age, 8u);
+
+    // A delta against other bits is not applied, and only the whole will do from then on.
+    impostor.insert(impostor.set().hash()("more"));
+    ASSERT_TRUE(impostor.publish(0));
+    EXPECT_EQ(directory.receive("p", **impostor.delta_from(2), 4), reception::wrong_base);
+    EXPECT_TRUE(holds("mine"));
+    EXPECT_EQ(directory.have("p"), std::nullopt);
+    EXPECT_EQ(directory.receive("p", **p.answer(directory.have("p")), 5), reception::replaced);
+    EXPECT_EQ(directory.have("p"), 2u);
+
+    directory.forget("p");
+    EXPECT_TRUE(directory.who("mine", 10).empty());
+    directory.confirm("p", 11);  // of nobody
+    EXPECT_TRUE(directory.summaries(11).empty());
+}
+
+TEST(mesh_directory, mixes_dialects_and_hashes) {
+    mesh_directory directory;
+    auto plain = new_publisher(), seeded = new_publisher(99);
+    auto squid = *squid_digest::make(100);
+    for (auto* p : {&plain, &seeded}) {
+        p->insert(p->set().hash()("http://a/"));
+        ASSERT_TRUE(p->publish(0));
+    }
+    squid.insert("http://a/");
+    directory.receive("b", *plain.full(), 5);
+    directory.receive("c", *seeded.full(), 5);
+    ASSERT_TRUE(directory.receive_squid("a", squid.to_bytes(), 5));
+    const auto found = directory.who("http://a/", 7);
+    ASSERT_EQ(found.size(), 3u);
+    EXPECT_EQ(found[0].peer + found[1].peer + found[2].peer, "abc");
+    EXPECT_EQ(found[0].age, 2u);
+    EXPECT_TRUE(directory.who("http://b/", 7).empty());
+    EXPECT_EQ(directory.have("a"), std::nullopt);
+    directory.confirm("a", 9);
+    EXPECT_EQ(directory.who("http://a/", 9)[0].age, 0u);
+    // Looked at a moment before the message came, or by a clock that was set back.
+    EXPECT_EQ(directory.who("http://a/", 3)[0].age, 0u);
+    EXPECT_EQ(directory.summaries(3)[1].age, 0u);
+    // A peer that turns out to be something else is that.
+    EXPECT_EQ(directory.receive("a", *plain.full(), 10), reception::replaced);
+    EXPECT_EQ(directory.have("a"), 2u);
+    ASSERT_TRUE(directory.receive_squid("b", squid.to_bytes(), 10));
+    EXPECT_EQ(directory.have("b"), std::nullopt);
+    EXPECT_EQ(directory.who("http://a/", 11).size(), 3u);
+}
+
+// Questions while summaries come and go. What was heard before all threads started is always found.
+TEST(mesh_directory, is_asked_while_it_learns) {
+    mesh_directory directory;
+    auto p = new_publisher();
+    p.insert(p.set().hash()("always"));
+    ASSERT_TRUE(p.publish(0));
+    directory.receive("steady", *p.full(), 1);
+    const auto whole = *p.full();
+    std::atomic<bool> done{false};
+    std::thread teacher([&] {
+        for (std::uint64_t i = 0; i < 300; ++i) {
+            directory.receive("comes and goes", whole, i);
+            p.insert(p.set().hash()(i));
+            if (!p.publish(0)) break;
+            if (const auto delta = *p.answer(directory.have("steady")))
+                directory.receive("steady", *delta, i);
+            directory.forget("comes and goes");
+        }
+        done = true;
+    });
+    std::uint64_t asked = 0, found = 0;
+    do {
+        for (const auto& [peer, age] : directory.who("always", 1000)) found += peer == "steady";
+        (void)directory.summaries(1000);
+        ++asked;
+    } while (!done);
+    teacher.join();
+    EXPECT_EQ(found, asked);
+    EXPECT_EQ(directory.have("steady"), p.generation());
+}
+
+}  // namespace
+}  // namespace posy
