@@ -1,7 +1,7 @@
 // What the three ways of reconciling cost: bytes and round trips until the difference is known, the share of
 // it that was found and expected, what was looked up, and the seconds both sides took together.
 //
-//     reconcile_bench [items = 1000000] [pairs = 5]
+//     scripts/build bench && build/bench/bench/posy-bench-reconcile [items = 1000000] [pairs = 5]
 //
 // Half of a difference is on either side; digests are random and of 64 bits.
 #include <chrono>

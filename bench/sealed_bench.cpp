@@ -4,8 +4,8 @@
 // Keys are random digests; lookups are of digests that are not members, in one batch and one by one. Times
 // are the best of three.
 //
-//   c++ -std=c++20 -O2 -DPOSY_MD5 -Iinclude -Isrc bench/sealed_bench.cpp src/*/*.cpp -lxxhash -lcrypto
-//   ./a.out [KEYS [THREADS]]     10 million and 1 unless given; more than one thread are timed by the wall
+//   scripts/build bench && build/bench/bench/posy-bench-sealed [KEYS [THREADS]]
+//   10 million and 1 unless given; more than one thread are timed by the wall
 #include <algorithm>
 #include <chrono>
 #include <cmath>

@@ -6,9 +6,7 @@
 // keys that came, and over the items of the stream (each key as often as it came); "beyond" is the share of
 // the keys above the guarantee, of which δ are allowed.
 //
-//   c++ -std=c++20 -O3 -DPOSY_MD5 -Iinclude -Isrc -Itests bench/sketch_bench.cpp src/*/*.cpp -lxxhash
-//   -lcrypto
-//   ./a.out [ITEMS [KEYS [BYTES]]]
+//   scripts/build bench && build/bench/bench/posy-bench-sketch [ITEMS [KEYS [BYTES]]]
 #include <ctime>
 
 #include <cstdio>
