@@ -16,8 +16,8 @@ struct setting {
     std::string sharing = "delta";
     double change = 0.05;
     std::uint32_t proxies = 3;
-    std::uint64_t memory = std::uint64_t{12} << 20;  // of each
-    std::uint64_t items = 2000;                      // that this holds, about: what summaries are planned for
+    std::uint64_t memory = 12'000'000;  // of each
+    std::uint64_t items = 2000;         // that this holds, about: what summaries are planned for
     double rate = 0.01;
     bool keep_siblings = false;
     std::uint32_t concurrency = 1;  // requests at a time; 1 keeps the order of the trace
