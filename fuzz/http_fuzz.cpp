@@ -72,7 +72,8 @@ task<void> listen(transport& from, heard& all) {
 
 template <class Head>
 heard hear(std::string_view bytes, std::size_t piece) {
-    asio::io_context context;
+    static asio::io_context context;
+    context.restart();
     watch w(context);
     tcp::socket nowhere(context);
     recorded from(bytes, piece, nowhere, w);

@@ -46,8 +46,6 @@ class node {
 
     // Reads the file of peers again. From any thread.
     void reload();
-    // Answers those whose requests are held open, for a server that stops. From any thread.
-    void let_go() { bell_.ring(); }
 
   private:
     node(const options&, http::server&, std::unique_ptr<key_store>, local_set::key_source);

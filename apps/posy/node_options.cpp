@@ -152,7 +152,6 @@ void serve(http::server& server, node::node& node, const node::options& how) {
                 node.reload();
             } else {
                 server.stop();
-                node.let_go();
             }
             signals.async_wait(on_signal);
         };
