@@ -55,7 +55,9 @@ task<channel> client::open(const host_port& to, bool secure, clock::duration tim
     while (found != kept_.end() && !found->second.empty()) {
         auto last = std::move(found->second.back());
         found->second.pop_back();
-        if (clock::now() - last.since > keep_time || last.channel.connection->expired()) continue;
+        if (clock::now() - last.since > keep_time || last.channel.connection->expired() ||
+            !last.channel.connection->quiet())
+            continue;
         last.channel.used = true;
         last.channel.connection->expires_after(time);
         co_return std::move(last.channel);
@@ -64,6 +66,14 @@ task<channel> client::open(const host_port& to, bool secure, clock::duration tim
 }
 
 void client::keep(channel c) {
+    if (const auto now = clock::now(); now - swept_ > 5s) {
+        swept_ = now;
+        for (auto& [address, connections] : kept_)
+            std::erase_if(connections, [&](const kept& k) {
+                return k.channel.connection->expired() || now - k.since > keep_time;
+            });
+        std::erase_if(kept_, [](const auto& server) { return server.second.empty(); });
+    }
     auto& all = kept_[c.address];
     if (all.size() >= max_kept || c.reader->pending()) return;
     c.connection->expires_after(keep_time);

@@ -58,6 +58,7 @@ class client {
         clock::time_point since;
     };
     std::map<std::string, std::vector<kept>> kept_;
+    clock::time_point swept_ = clock::now();
 };
 
 }  // namespace posy::http

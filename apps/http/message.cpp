@@ -25,8 +25,8 @@ using beast_error = boost::beast::http::error;
 
 // What Beast leaves to its user.
 template <class Head>
-void check(const parser<Head>& message) {
-    const auto& fields = message.head.fields;
+void check(parser<Head>& message) {
+    auto& fields = message.head.fields;
     if (fields.has("Transfer-Encoding")) {
         if (!message.chunked()) throw refusal(501, "a transfer coding other than chunked");
         if (cache::list_members(*fields.combined("Transfer-Encoding")).size() != 1)
@@ -34,6 +34,9 @@ void check(const parser<Head>& message) {
         if (fields.has("Content-Length")) throw refusal(400, "both Transfer-Encoding and Content-Length");
         if (message.version < 11) throw refusal(400, "Transfer-Encoding in HTTP/1.0");
     }
+    // "5, 5" and two fields that agree are one length; whoever comes after us sees it once.
+    if (const auto length = message.content_length(); length && fields.has("Content-Length"))
+        fields.set("Content-Length", std::to_string(*length));
     if constexpr (std::is_same_v<Head, request_head>) {
         const auto hosts =
             std::ranges::count_if(fields, [](const auto& f) { return cache::same_name(f.name, "Host"); });
@@ -94,6 +97,7 @@ template <class Head>
 task<bool> reader::more(parser<Head>& message) {
     message.piece.clear();
     message.eager(true);
+    from_.progressed();
     while (!message.is_done()) {
         if (pending()) {
             feed(message);

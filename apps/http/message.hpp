@@ -66,8 +66,10 @@ class parser final : public boost::beast::http::basic_parser<std::is_same_v<Head
         }
     }
     void on_field_impl(boost::beast::http::field, text name, text value, error_code& failed) override {
-        if (head.fields.size() >= limits_.fields)
+        taken_ += name.size() + value.size() + 4;  // Beast's limit is for what comes at once
+        if (++fields_ > limits_.fields || taken_ > limits_.head)
             failed = make_error_code(boost::beast::http::error::header_limit);
+        if (this->is_header_done()) return;  // a trailer
         head.fields.add({name.data(), name.size()}, {value.data(), value.size()});
     }
     void on_header_impl(error_code&) override {}
@@ -83,6 +85,7 @@ class parser final : public boost::beast::http::basic_parser<std::is_same_v<Head
     void on_finish_impl(error_code&) override {}
 
     limits limits_;
+    std::size_t fields_ = 0, taken_ = 0;
 };
 
 // The bytes that have arrived on a connection and the messages in them.

@@ -19,7 +19,9 @@ server::server(const serving& how, handler handle) : how_(how), handle_(std::mov
         workers_.push_back(std::make_unique<worker>());
 }
 
-server::~server() = default;
+server::~server() {
+    for (auto& each : workers_) each->context.shutdown();
+}
 
 std::uint16_t server::listen(const host_port& at, std::shared_ptr<asio::ssl::context> tls) {
     auto& context = workers_.front()->context;
@@ -136,6 +138,7 @@ task<void> server::converse(std::unique_ptr<transport> connection, worker& here)
     reader from(*connection);
     const bool local = connection->remote().address().is_loopback();
     unsigned refused = 0;
+    bool unread = false;  // the client may not be done with its request
     std::string why;
     std::uint64_t written = 0;  // before the answer to the present request
     std::uint64_t read = 0;     // before its first byte
@@ -151,14 +154,22 @@ task<void> server::converse(std::unique_ptr<transport> connection, worker& here)
             connection->idle = false;
             connection->expires_after(how_.body_time);
             ++counts_.requests;
-            request r{std::move(parsing.head),           *connection, from, parsing, here, local,
-                      parsing.keep_alive() && !stopping_};
+            request r{std::move(parsing.head),
+                      *connection,
+                      from,
+                      parsing,
+                      here,
+                      local,
+                      parsing.keep_alive() && parsing.version >= 11 && !stopping_};
             if (too_often(connection->remote().address())) throw refusal(429, "too many requests");
-            if (r.head.fields.lists("Expect", "100-continue"))
+            if (parsing.version >= 11 && r.head.fields.lists("Expect", "100-continue"))
                 co_await connection->write("HTTP/1.1 100 Continue\r\n\r\n");
             written = connection->bytes_written();
             co_await handle_(r);
-            if (!r.keep_alive || stopping_) break;
+            if (!r.keep_alive || stopping_) {
+                unread = !parsing.is_done();
+                break;
+            }
             if (!parsing.is_done()) {  // a body that nobody wanted
                 for (bool more = true; more;) more = co_await from.more(parsing);
             }
@@ -170,9 +181,13 @@ task<void> server::converse(std::unique_ptr<transport> connection, worker& here)
         // One that is silent between requests, or was opened just in case, has done nothing wrong.
         if (connection->expired() && connection->bytes_read() != read) ++counts_.too_slow;
         throw;
+    } catch (const std::exception& e) {
+        refused = 500;
+        why = e.what();
     }
     if (refused) {
-        refused == 429                     ? ++counts_.too_many
+        refused == 500                     ? ++counts_.failed
+        : refused == 429                   ? ++counts_.too_many
         : refused == 403 || refused == 401 ? ++counts_.forbidden
                                            : ++counts_.malformed;
         if (on_refusal) on_refusal(connection->remote().address().to_string(), refused, why);
@@ -185,7 +200,7 @@ task<void> server::converse(std::unique_ptr<transport> connection, worker& here)
         if (connection->bytes_written() == written) co_await connection->write(text);
     }
     connection->finish_writing();
-    if (refused) co_await drain(*connection);
+    if (refused || unread) co_await drain(*connection);
 }
 
 task<void> reply(request& to, const response& r) {

@@ -21,9 +21,15 @@
 
 namespace posy::http {
 
+// An io_context that can be emptied: coroutines that still wait in it end while all they know is still there.
+struct loop : asio::io_context {
+    using asio::execution_context::shutdown;
+    using asio::io_context::io_context;
+};
+
 // One thread's world.
 struct worker {
-    asio::io_context context{1};
+    loop context{1};
     http::watch watch{context};
     http::client client{watch};
 };
@@ -46,7 +52,7 @@ struct response {
 // What is told of requests that did not make sense, and of those that were turned away.
 struct edge_counts {
     std::atomic<std::uint64_t> connections{0}, requests{0}, malformed{0}, too_many{0}, too_slow{0},
-        forbidden{0};
+        forbidden{0}, failed{0};
 };
 
 struct serving {

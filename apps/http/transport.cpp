@@ -17,6 +17,14 @@ namespace {
 using boost::system::error_code;
 using boost::system::system_error;
 
+void advance(std::vector<asio::const_buffer>& buffers, std::size_t done) {
+    for (auto& each : buffers) {
+        const auto part = std::min(done, each.size());
+        each += part;
+        done -= part;
+    }
+}
+
 class plain_transport final : public transport {
   public:
     plain_transport(tcp::socket s, watch& w) : transport(s, w), socket_(std::move(s)) {
@@ -46,13 +54,12 @@ class plain_transport final : public transport {
         if (failed && failed != asio::error::would_block) throw system_error(failed);
         if (done < total) {
             std::vector<asio::const_buffer> rest(buffers.begin(), buffers.end());
-            std::size_t skip = done;
-            for (auto& each : rest) {
-                const auto part = std::min(skip, each.size());
-                each += part;
-                skip -= part;
+            advance(rest, done);
+            while (asio::buffer_size(rest) > 0) {
+                const auto part = co_await socket_.async_write_some(rest, asio::use_awaitable);
+                progressed();
+                advance(rest, part);
             }
-            co_await asio::async_write(socket_, rest, asio::use_awaitable);
         }
         written_ += total;
     }
@@ -95,7 +102,13 @@ class tls_transport final : public transport {
         co_return got;
     }
     task<void> write(std::span<const asio::const_buffer> buffers) override {
-        written_ += co_await asio::async_write(stream_, buffers, asio::use_awaitable);
+        std::vector<asio::const_buffer> rest(buffers.begin(), buffers.end());
+        while (asio::buffer_size(rest) > 0) {
+            const auto part = co_await stream_.async_write_some(rest, asio::use_awaitable);
+            progressed();
+            written_ += part;
+            advance(rest, part);
+        }
     }
     void finish_writing() override {
         error_code ignored;
@@ -118,9 +131,12 @@ std::unique_ptr<transport> transport::tls(tcp::socket socket, watch& w, asio::ss
     return std::make_unique<tls_transport>(std::move(socket), w, context);
 }
 
-transport::transport(tcp::socket& socket, watch& w) : watch_(w), deadline_(clock::now() + 10s) {
+transport::transport(tcp::socket& socket, watch& w) : watch_(w) {
     error_code ignored;
     remote_ = socket.remote_endpoint(ignored);
+    if (const auto a = remote_.address(); a.is_v6() && a.to_v6().is_v4_mapped())
+        remote_.address(asio::ip::make_address_v4(asio::ip::v4_mapped, a.to_v6()));
+    expires_after(10s);
     watch_.open_.insert(this);
 }
 
@@ -134,6 +150,17 @@ task<void> transport::write(std::string_view text) {
 void transport::close() {
     error_code ignored;
     socket().close(ignored);
+}
+
+void transport::abort() {
+    error_code ignored;
+    socket().set_option(tcp::socket::linger(true, 0), ignored);
+    socket().close(ignored);
+}
+
+bool transport::quiet() {
+    error_code failed;
+    return socket().available(failed) == 0 && !failed;
 }
 
 void watch::start() { asio::co_spawn(context_, sweep(), asio::detached); }

@@ -76,8 +76,17 @@ class transport {
     virtual void finish_writing() = 0;
     virtual bool encrypted() const = 0;
 
-    void expires_after(clock::duration time) { deadline_ = clock::now() + time; }
+    // Whatever it does now has so much time, and as much again whenever some of it is done.
+    void expires_after(clock::duration time) {
+        time_ = time;
+        progressed();
+    }
+    void progressed() { deadline_ = clock::now() + time_; }
     void close();
+    // Closes so that the other side cannot take what it has for the whole.
+    void abort();
+    // Has nothing arrived that nobody asked for? Of a connection between two exchanges.
+    bool quiet();
     bool expired() const { return expired_; }
     bool idle = false;  // it would not be missed: its owner says so
     const tcp::endpoint& remote() const { return remote_; }
@@ -93,6 +102,7 @@ class transport {
     friend class watch;
     watch& watch_;
     tcp::endpoint remote_;
+    clock::duration time_{};
     clock::time_point deadline_;
     bool expired_ = false;
 };

@@ -150,7 +150,7 @@ class client_of_all {
     http::task<void> look_for_false_miss(std::uint32_t proxy, const std::string& url) {
         for (std::uint32_t other = 0; other < how_.proxies; ++other) {
             if (other == proxy) continue;
-            const auto got = co_await get(other, "/have?key=" + url);
+            const auto got = co_await get(other, "/have?key=" + http::percent_encoded(url));
             if (got.head.status != 204) continue;
             ++outcome_.false_misses;
             break;

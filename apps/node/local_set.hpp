@@ -42,7 +42,8 @@ class local_set {
 
     // Publishes if it is time; true if a new generation came of it. insert() and remove() do so themselves.
     bool tick();
-    // Called after every publication, on the thread that made it, under no lock.
+    // Called after every publication, on the thread that made it: perhaps under a lock of whoever changed the
+    // set.
     std::function<void()> on_publish;
 
     struct answer {

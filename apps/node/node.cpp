@@ -131,8 +131,12 @@ http::task<void> node::keep_time() {
     for (unsigned ticks = 0;; ++ticks) {
         timer.expires_after(250ms);
         co_await timer.async_wait(asio::use_awaitable);
-        set_.tick();
-        if (ticks % (4 * history::spacing) == 0) history_.sample(now_in_milliseconds(), collect());
+        try {
+            set_.tick();
+            if (ticks % (4 * history::spacing) == 0) history_.sample(now_in_milliseconds(), collect());
+        } catch (const std::exception& e) {  // no memory for a larger filter, say: the present one stays
+            fmt::print(stderr, "posy: {}\n", e.what());
+        }
     }
 }
 
@@ -145,7 +149,7 @@ http::task<void> node::tell_peers() {
         try {
             const auto got = co_await server_.first().client.ask(p->address.where.authority,
                                                                  p->address.where.secure, head, {}, {}, 5s);
-            traffic_.hints += got.sent;
+            traffic_.hints += got.sent + got.received;
         } catch (const std::exception&) {
             ++p->failures;
         }
@@ -157,11 +161,10 @@ bool node::trusted(const http::request& r) const {
     const auto who = r.connection.remote().address();
     if (std::ranges::any_of(how_.allow, [&](const network& n) { return n.contains(who); })) return true;
     if (how_.token.empty()) return false;
-    for (const auto* field : {"Authorization", "Proxy-Authorization"}) {
-        const auto given = r.head.fields.find(field);
-        if (given && same_secret(*given, "Bearer " + how_.token)) return true;
-    }
-    return false;
+    // Authorization of a request that goes on is for the origin, which must not learn our secret.
+    const auto given =
+        r.head.fields.find(r.head.target.starts_with('/') ? "Authorization" : "Proxy-Authorization");
+    return given && same_secret(*given, "Bearer " + how_.token);
 }
 
 bool node::have(std::string_view key) const { return holds ? holds(key) : set_.may_contain(key); }
@@ -411,6 +414,7 @@ metrics node::collect() {
     refused("too_many", edge.too_many);
     refused("too_slow", edge.too_slow);
     refused("forbidden", edge.forbidden);
+    refused("failed", edge.failed);
     peers_.describe(m);
     if (describe_more) describe_more(m);
     return m;

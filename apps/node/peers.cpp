@@ -95,7 +95,8 @@ std::string peers::last_error(const peer& p) const {
 http::request_head peers::request_to(const peer& to, std::string method, std::string target) const {
     http::request_head head{std::move(method), std::move(target), {}};
     head.fields.add("Host", to.address.where.authority.text());
-    if (!how_.token.empty()) head.fields.add("Authorization", "Bearer " + how_.token);
+    if (!how_.token.empty() && to.address.kind == peer_kind::posy)
+        head.fields.add("Authorization", "Bearer " + how_.token);
     return head;
 }
 
@@ -153,7 +154,7 @@ http::task<bool> peers::ask(peer& from) {
     head.fields.add("A-IM", "posy-delta");
     const auto have = directory_.have(name);
     if (have) head.fields.add("If-None-Match", tag_of(*have));
-    const bool hold = how_.poll == 0ms && have;
+    const bool hold = how_.poll == 0ms && have && how_.wait > 0s;
     if (hold) head.fields.add("Prefer", fmt::format("wait={}", how_.wait.count()));
     const auto start = http::clock::now();
     http::limits most;

@@ -33,8 +33,9 @@ struct peer {
     std::atomic<std::uint64_t> wholes{0}, changes{0}, unchanged{0}, failures{0}, dropped{0};
     std::atomic<std::uint64_t> hits{0}, false_hits{0};  // of requests that were sent there, by a proxy
     std::atomic<double> delay{0};                       // seconds to an answer, smoothed
-    std::unique_ptr<asio::steady_timer> timer;          // of the pause between two questions
-    std::string last_error;                             // guarded by peers::mutex_
+    std::atomic<http::clock::time_point> rests_until{http::clock::time_point::min()};  // it failed a proxy
+    std::unique_ptr<asio::steady_timer> timer;  // of the pause between two questions
+    std::string last_error;                     // guarded by peers::mutex_
 
     explicit peer(peer_address a) : address(std::move(a)) {}
     void took(std::chrono::duration<double> time) {

@@ -130,7 +130,14 @@ node::options listen_on(http::server& server, node::options how) {
     const auto tls = node::server_tls(how);
     for (auto& at : how.listen) at.port = server.listen(at);
     for (auto& at : how.listen_tls) at.port = server.listen(at, tls);
-    if (how.name.empty()) how.name = first_address(how).text();
+    if (how.name.empty()) {
+        auto at = first_address(how);
+        boost::system::error_code failed;
+        const auto address = boost::asio::ip::make_address(at.host, failed);
+        // "Everywhere" would be the name of all, and nobody would take a request of another's for it.
+        if (!failed && address.is_unspecified()) at.host = boost::asio::ip::host_name();
+        how.name = at.text();
+    }
     server.on_refusal = [quiet = how.quiet](const std::string& who, unsigned status, const std::string& why) {
         if (!quiet) fmt::print(stderr, "posy: {}: {} {}\n", who, status, why);
     };

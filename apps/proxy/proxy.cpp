@@ -9,7 +9,7 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <random>
 
-#include "posy/cache/hop_by_hop.hpp"
+#include "exchange.hpp"
 #include "posy/cache/url.hpp"
 #include "posy/cache/validation.hpp"
 
@@ -20,14 +20,6 @@ using namespace std::chrono_literals;
 using cache::forward_reason;
 using cache::verdict;
 
-// All that is known of one request.
-struct proxy::exchange {
-    http::request& request;
-    std::string url;
-    cache::cache_status status;
-    std::string via;
-};
-
 std::string_view name_of(outcome o) {
     static constexpr std::array<std::string_view, static_cast<std::size_t>(outcome::count_)> names{
         "hit", "stale", "revalidated", "sibling", "origin", "refused", "failed", "passed", "tunnel"};
@@ -35,6 +27,8 @@ std::string_view name_of(outcome o) {
 }
 
 namespace {
+
+constexpr std::uint64_t most_waiting = std::uint64_t{64} << 20;  // bytes on their way to the disk
 
 // Runs a function that blocks on a thread of the pool.
 template <class Function>
@@ -49,10 +43,6 @@ http::task<std::invoke_result_t<Function>> elsewhere(asio::io_context& here, asi
     boost::system::error_code done;
     co_await timer->async_wait(asio::redirect_error(asio::use_awaitable, done));
     co_return std::move(*found);
-}
-
-bool server_error(unsigned status) {
-    return status == 500 || status == 502 || status == 503 || status == 504;
 }
 
 }  // namespace
@@ -71,7 +61,8 @@ proxy::proxy(const options& how, const node::options& node_how, http::server& se
 }
 
 proxy::~proxy() {
-    disk_.join();
+    reading_.join();
+    writing_.join();
     counting_ = false;
 }
 
@@ -141,8 +132,11 @@ http::task<void> proxy::serve(exchange& e) {
                 co_await answer_from(e, found, outcome::stale);
                 co_return;
             case verdict::refuse: {
-                // A sibling asked. Was it our summary that misled it, or time?
-                e.status.detail = node_->set().may_contain(e.url) ? "filter" : "age";
+                // A sibling asked. What misled it: that ours is stale or another variant, our summary, or
+                // time?
+                e.status.detail = store_->has(e.url)                ? "stale"
+                                  : node_->set().may_contain(e.url) ? "filter"
+                                                                    : "age";
                 co_await refuse(e, 504, "not in this cache, and that is all that was asked",
                                 outcome::refused);
                 co_return;
@@ -160,12 +154,13 @@ http::task<void> proxy::serve(exchange& e) {
         std::shared_ptr<flights::flight> flight;
         if (flights_.take_off(e.url, flight)) {
             std::exception_ptr failed;
+            e.flying = true;
             try {
                 co_await fetch(e, found);
             } catch (...) {
                 failed = std::current_exception();
             }
-            flights_.land(e.url);
+            land(e);
             if (failed) std::rethrow_exception(failed);
             co_return;
         }
@@ -180,15 +175,38 @@ http::task<cache::stored> proxy::look_up(http::worker& here, const std::string& 
                                          const cache::request_head& head) {
     auto found = store_->memory().find(url, head);
     if (found || !store_->has_disk() || !store_->has(url)) co_return found;
-    co_return co_await elsewhere(here.context, disk_, [&] { return store_->find(url, head); });
+    const auto read = [&] { return store_->find(url, head); };
+    co_return co_await elsewhere(here.context, reading_, read);
 }
 
+// At once into memory, where whoever waits for it looks first; to the disk in turn, if it keeps up.
 void proxy::keep(cache::stored object) {
-    if (!store_->has_disk()) {
-        store_->put(object);
-    } else {
-        asio::post(disk_, [this, object = std::move(object)] { store_->put(object); });
+    if (!store_->has_disk()) return void(store_->put(object));
+    store_->memory().put(object);
+    const auto size = object->size;
+    if (waiting_bytes_.fetch_add(size) > most_waiting) {
+        waiting_bytes_ -= size;
+        return;
     }
+    asio::post(writing_, [this, size, object = std::move(object)] {
+        store_->put(object);
+        waiting_bytes_ -= size;
+    });
+}
+
+// Behind all that is still to be written of it.
+http::task<void> proxy::forget(http::worker& here, std::string url) {
+    if (!store_->has_disk()) {
+        store_->erase(url);
+        co_return;
+    }
+    store_->memory().erase(url);
+    const auto erase = [&] { return store_->erase(url); };
+    co_await elsewhere(here.context, writing_, erase);
+}
+
+void proxy::land(exchange& e) {
+    if (std::exchange(e.flying, false)) flights_.land(e.url);
 }
 
 // What we add to every head.
@@ -232,270 +250,6 @@ http::task<void> proxy::refuse(exchange& e, unsigned status, const std::string& 
         http::to_text(head) + own_lines(e, e.status) + (e.request.head.method == "HEAD" ? "" : text);
     count(e, o, status, text.size());
     co_await e.request.connection.write(all);
-}
-
-http::task<void> proxy::fetch(exchange& e, cache::stored stale) {
-    // What we have ourselves, only old, the origin can confirm in one short answer.
-    // Siblings are asked for whole objects, and are told nobody's secrets.
-    const auto& head = e.request.head;
-    if (!stale && e.status.forward != forward_reason::request && head.method == "GET" &&
-        !head.fields.has("Authorization")) {
-        const bool done = co_await fetch_from_sibling(e);
-        if (done) co_return;
-    }
-    co_await fetch_from_origin(e, stale);
-}
-
-// Those whose summaries name the URL, the quickest first.
-http::task<std::vector<std::shared_ptr<node::peer>>> proxy::holders(exchange& e) {
-    if (node_->how().sharing == node::sharing::ask) co_return co_await ask_everyone(e);
-    std::vector<std::shared_ptr<node::peer>> found;
-    for (const auto& holder : node_->directory().who(e.url, node::now_in_milliseconds())) {
-        auto peer = node_->mesh().find(holder.peer);
-        if (peer && peer->up) found.push_back(std::move(peer));
-    }
-    std::ranges::sort(found, {}, [](const auto& p) { return p->delay.load(); });
-    co_return found;
-}
-
-// As ICP does: a question to each at the same time, and whoever says yes first is taken.
-http::task<std::vector<std::shared_ptr<node::peer>>> proxy::ask_everyone(exchange& e) {
-    struct poll {
-        explicit poll(asio::io_context& here) : timer(here, asio::steady_timer::time_point::max()) {}
-        std::vector<std::shared_ptr<node::peer>> yes;
-        std::size_t open = 0;
-        asio::steady_timer timer;
-    };
-    auto& here = e.request.here;
-    auto asked = std::make_shared<poll>(here.context);
-    std::string escaped;
-    for (const char c : e.url)
-        escaped += c == '%' || c == '&' || c == '#' || c == '+'
-                       ? fmt::format("%{:02X}", static_cast<unsigned char>(c))
-                       : std::string(1, c);
-    for (const auto& peer : node_->mesh().all()) {
-        ++asked->open;
-        auto question = [](proxy& self, http::worker& w, std::shared_ptr<node::peer> p, std::string target,
-                           std::shared_ptr<poll> all) -> http::task<void> {
-            try {
-                const auto head = self.node_->mesh().request_to(*p, "GET", std::move(target));
-                const auto got = co_await w.client.ask(p->address.where.authority, p->address.where.secure,
-                                                       head, {}, {}, self.how_.sibling_time);
-                self.node_->bytes().questions += got.sent + got.received;
-                p->up = true;
-                if (got.head.status == 204) all->yes.push_back(p);
-            } catch (const std::exception&) {
-                p->up = false;
-                ++p->failures;
-            }
-            if (--all->open == 0 || all->yes.size() == 1) all->timer.cancel();
-        };
-        asio::co_spawn(here.context, question(*this, here, peer, "/have?key=" + escaped, asked),
-                       asio::detached);
-    }
-    boost::system::error_code done;
-    if (asked->open > 0) co_await asked->timer.async_wait(asio::redirect_error(asio::use_awaitable, done));
-    co_return asked->yes;
-}
-
-// One sibling is asked, the best. True when the client has its answer.
-http::task<bool> proxy::fetch_from_sibling(exchange& e) {
-    auto found = co_await holders(e);
-    if (found.empty()) co_return false;
-    node::peer& sibling = *found.front();
-    auto head = e.request.head;
-    cache::remove_hop_by_hop(head.fields);
-    for (const auto* condition : {"If-None-Match", "If-Modified-Since", "Range", "If-Range"})
-        head.fields.erase(condition);
-    head.target = e.url;
-    head.fields.set("Host", http::parse_url(e.url)->authority.text());
-    head.fields.set("Cache-Control", "only-if-cached");
-    head.fields.add("Via", e.via);
-    if (!node_->how().token.empty()) head.fields.set("Proxy-Authorization", "Bearer " + node_->how().token);
-    const auto start = http::clock::now();
-    std::optional<upstream> u;
-    try {
-        if (how_.break_siblings > 0) {
-            thread_local std::minstd_rand random{std::random_device{}()};
-            if (std::uniform_real_distribution<>()(random) < how_.break_siblings)
-                throw http::refusal(502, "broken on purpose");
-        }
-        const auto& where = sibling.address.where;
-        const destination to{where.authority, where.secure, true};
-        u = co_await send(e.request.here.client, to, head, nullptr, how_.sibling_time);
-    } catch (const std::exception&) {
-        ++sibling_failures_;
-        ++sibling.failures;
-    }
-    if (!u) co_return false;
-    sibling.took(http::clock::now() - start);
-    if (u->parsing->head.status == 200) {
-        ++sibling.hits;
-        e.status.detail = sibling.address.name;
-        co_await relay(e, *u, outcome::sibling);
-        co_return true;
-    }
-    ++sibling.false_hits;
-    const auto said = u->parsing->head.fields.combined("Cache-Status").value_or("");
-    ++(said.find("detail=age") != std::string::npos ? false_by_age_ : false_by_filter_);
-    e.status.detail = "false-hit";
-    while (co_await u->more()) {
-    }
-    if (u->parsing->keep_alive()) e.request.here.client.keep(std::move(u->channel));
-    co_return false;
-}
-
-http::task<bool> proxy::fetch_from_origin(exchange& e, const cache::stored& stale) {
-    auto head = stale ? cache::conditional(e.request.head, *stale) : e.request.head;
-    cache::remove_hop_by_hop(head.fields);
-    const auto target = http::parse_url(e.url);
-    head.target = e.url;
-    head.fields.set("Host", target->authority.port == (target->secure ? 443 : 80) ? target->authority.host
-                                                                                  : target->authority.text());
-    head.fields.add("Via", e.via);
-    const destination to{target->authority, target->secure, false};
-    std::optional<upstream> u;
-    unsigned failed = 0;
-    std::string why;
-    try {
-        e.request.connection.expires_after(how_.origin_time + 10s);
-        u = co_await send(e.request.here.client, to, head, &e.request, how_.origin_time);
-    } catch (const http::refusal& r) {
-        failed = r.status == 504 ? 504 : 502;
-        why = r.what();
-    } catch (const std::exception& x) {
-        failed = 502;
-        why = x.what();
-    }
-    const auto at = now();
-    if (stale &&
-        ((failed && cache::may_serve_on_error(e.request.head, *stale, at, cache::failure::no_answer)) ||
-         (u && server_error(u->parsing->head.status) &&
-          cache::may_serve_on_error(e.request.head, *stale, at, cache::failure::error_status)))) {
-        if (u) e.status.forward_status = u->parsing->head.status;
-        co_await answer_from(e, stale, outcome::stale);
-        co_return true;
-    }
-    if (failed) {
-        if (!e.request.parsing.is_done()) e.request.keep_alive = false;
-        co_await refuse(e, failed, "the origin cannot be asked: " + why, outcome::failed);
-        co_return false;
-    }
-    e.status.forward_status = u->parsing->head.status;
-    if (stale && u->parsing->head.status == 304) {
-        auto fresh = cache::freshened(*stale, e.request.head, u->parsing->head, {u->requested, u->received});
-        if (u->parsing->keep_alive()) e.request.here.client.keep(std::move(u->channel));
-        if (fresh) {
-            e.status.stored = cache::storable(e.request.head, fresh->head, u->received);
-            e.status.stored ? keep(fresh) : void(store_->erase(e.url));
-            co_await answer_from(e, fresh, outcome::revalidated);
-            co_return true;
-        }
-        store_->erase(e.url);
-        co_return co_await fetch_from_origin(e, nullptr);
-    }
-    for (const auto& gone : cache::invalidated_urls(e.request.head, e.url, u->parsing->head))
-        store_->erase(gone);
-    co_await relay(e, *u, cache::may_look_up(e.request.head) ? outcome::origin : outcome::passed);
-    co_return true;
-}
-
-// The answer of someone else, to the client and, if it may be kept, to the store.
-http::task<void> proxy::relay(exchange& e, upstream& u, outcome o) {
-    auto head = u.parsing->head;
-    const auto length = u.parsing->content_length();
-    const bool wanted = o == outcome::origin || (o == outcome::sibling && how_.keep_siblings);
-    const bool keeping = wanted && cache::storable(e.request.head, head, u.received) &&
-                         (!length || *length <= how_.max_object);
-    const bool bare = e.request.head.method == "HEAD" || head.status == 204 || head.status == 304;
-    cache::remove_hop_by_hop(head.fields);
-    if (!head.fields.has("Date")) head.fields.add("Date", cache::http_date(u.received));
-    e.status.stored = keeping;
-    const bool whole = bare || length.has_value();
-    const bool chunked = !whole && e.request.parsing.version >= 11;
-    if (!whole && !chunked) e.request.keep_alive = false;
-    std::string text = http::to_text(head);
-    if (chunked) text += "Transfer-Encoding: chunked\r\n";
-    text += own_lines(e, e.status);
-
-    auto kept = std::make_shared<std::string>();
-    bool fits = keeping;
-    std::uint64_t bytes = 0;
-    bool first = true;
-    bool client_gone = false;
-    try {
-        for (bool more = true; more;) {
-            more = !bare && co_await u.more();
-            const std::string& piece = u.parsing->piece;
-            const std::string size = chunked && more ? fmt::format("{:x}\r\n", piece.size()) : std::string();
-            const std::string_view end = !chunked ? "" : more ? "\r\n" : "0\r\n\r\n";
-            const std::array<asio::const_buffer, 4> parts{
-                first ? asio::buffer(text) : asio::const_buffer(), asio::buffer(size),
-                more ? asio::buffer(piece) : asio::const_buffer(), asio::buffer(end.data(), end.size())};
-            first = false;
-            if (more) {
-                bytes += piece.size();
-                fits = fits && kept->size() + piece.size() <= how_.max_object;
-                if (fits) kept->append(piece);
-            }
-            u.channel.connection->expires_after(60s);
-            if (!client_gone) {
-                e.request.connection.expires_after(60s);
-                try {
-                    co_await e.request.connection.write(parts);
-                } catch (const boost::system::system_error&) {
-                    if (!fits) throw;
-                    client_gone = true;  // what is half here is fetched to its end for the next one
-                }
-            }
-        }
-    } catch (const http::refusal&) {  // the answer broke off: nobody may take it for whole
-        e.request.connection.close();
-        throw;
-    }
-    if (fits)
-        keep(cache::make_stored(e.url, e.request.head, u.parsing->head, kept, {u.requested, u.received}));
-    count(e, o, head.status, bytes);
-    if (u.parsing->is_done() && u.parsing->keep_alive()) e.request.here.client.keep(std::move(u.channel));
-    if (client_gone) e.request.keep_alive = false;
-}
-
-// Behind the client's back: what it was given is stale, the next one's should not be.
-http::task<void> proxy::revalidate(http::worker& here, cache::request_head request, std::string url,
-                                   cache::stored stale) {
-    std::shared_ptr<flights::flight> flight;
-    if (!flights_.take_off(url, flight)) co_return;
-    try {
-        auto head = cache::conditional(request, *stale);
-        cache::remove_hop_by_hop(head.fields);
-        const auto target = http::parse_url(url);
-        head.target = url;
-        head.method = "GET";
-        head.fields.set("Host", target->authority.text());
-        head.fields.add("Via", "1.1 " + node_->how().name);
-        const destination to{target->authority, target->secure, false};
-        auto u = co_await send(here.client, to, head, nullptr, how_.origin_time);
-        const cache::exchange_times times{u.requested, u.received};
-        auto body = std::make_shared<std::string>();
-        while (co_await u.more()) {
-            *body += u.parsing->piece;
-            if (body->size() > how_.max_object) throw http::refusal(502, "too large to keep");
-        }
-        cache::stored fresh;
-        if (u.parsing->head.status == 304) {
-            fresh = cache::freshened(*stale, request, u.parsing->head, times);
-        } else if (cache::storable(request, u.parsing->head, u.received)) {
-            fresh = cache::make_stored(url, request, u.parsing->head, body, times);
-        }
-        if (fresh) {
-            keep(fresh);
-        } else if (!server_error(u.parsing->head.status)) {
-            store_->erase(url);
-        }
-        if (u.parsing->keep_alive()) here.client.keep(std::move(u.channel));
-    } catch (const std::exception&) {  // the stale one stays until it may not be served any more
-    }
-    flights_.land(url);
 }
 
 http::task<void> proxy::open_tunnel(http::request& r) {

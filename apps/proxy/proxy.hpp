@@ -70,7 +70,7 @@ class proxy : cache::observer {
     http::task<void> fetch(exchange&, cache::stored stale);
     http::task<bool> fetch_from_sibling(exchange&);
     http::task<bool> fetch_from_origin(exchange&, const cache::stored& stale);
-    http::task<void> relay(exchange&, upstream&, outcome);
+    http::task<bool> relay(exchange&, upstream&, outcome);
     http::task<void> refuse(exchange&, unsigned status, const std::string& why, outcome);
     http::task<void> revalidate(http::worker&, cache::request_head, std::string url, cache::stored);
     http::task<void> open_tunnel(http::request&);
@@ -79,6 +79,8 @@ class proxy : cache::observer {
 
     http::task<cache::stored> look_up(http::worker&, const std::string& url, const cache::request_head&);
     void keep(cache::stored);
+    http::task<void> forget(http::worker&, std::string url);
+    void land(exchange&);
     std::string own_lines(const exchange&, const cache::cache_status&) const;
     void count(const exchange&, outcome, unsigned status, std::uint64_t bytes);
     http::task<void> keep_time();
@@ -91,7 +93,8 @@ class proxy : cache::observer {
     std::atomic<bool> counting_{false};  // the set is there, and hears of changes
     access_log log_;
     flights flights_;
-    boost::asio::thread_pool disk_{2};
+    boost::asio::thread_pool reading_{2}, writing_{1};  // of the disk; changes in their order
+    std::atomic<std::uint64_t> waiting_bytes_{0};
     std::array<std::atomic<std::uint64_t>, static_cast<std::size_t>(outcome::count_)> outcomes_{};
     std::atomic<std::uint64_t> collapsed_{0}, false_by_filter_{0}, false_by_age_{0}, sibling_failures_{0},
         body_bytes_{0};

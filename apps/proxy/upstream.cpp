@@ -49,12 +49,13 @@ http::task<upstream> send(http::client& client, const destination& to, const htt
     if (!url) throw http::refusal(400, "not a URL that can be fetched");
     if (!to.as_proxy) out.target = url->path;
     const bool body = from && !from->parsing.is_done();
+    // What would do harm if it came twice does not go to a connection that may be closed already.
+    const bool once = body || head.method == "POST" || head.method == "PATCH";
     if (body && from->parsing.chunked()) out.fields.set("Transfer-Encoding", "chunked");
     const std::string text = http::to_text(out) + "\r\n";
     for (;;) {
         upstream u;
-        // A body cannot be sent twice: it does not go to a connection that may be closed already.
-        if (body) {
+        if (once) {
             u.channel = co_await client.connect(to.where, to.secure, time);
         } else {
             u.channel = co_await client.open(to.where, to.secure, time);
@@ -65,7 +66,11 @@ http::task<upstream> send(http::client& client, const destination& to, const htt
         try {
             u.requested = now();
             co_await connection.write(text);
-            if (body) co_await send_body(connection, *from);
+            if (body) {
+                co_await send_body(connection, *from);
+                connection.expires_after(time);
+                from->connection.expires_after(time + 10s);
+            }
             bool any = false;
             do {  // interim answers are for us, and say nothing we need
                 u.parsing = std::make_unique<http::parser<http::response_head>>();

@@ -1,0 +1,19 @@
+// One request on its way through the proxy.
+#pragma once
+
+#include <string>
+
+#include "posy/cache/cache_status.hpp"
+#include "proxy.hpp"
+
+namespace posy::proxy {
+
+struct proxy::exchange {
+    http::request& request;
+    std::string url;
+    cache::cache_status status;
+    std::string via;      // what we add to Via
+    bool flying = false;  // others wait for it (flights.hpp)
+};
+
+}  // namespace posy::proxy
