@@ -235,7 +235,9 @@ http::task<bool> proxy::relay(exchange& e, upstream& u, outcome o) {
     const auto length = u.parsing->content_length();
     const bool wanted = o == outcome::origin || (o == outcome::sibling && how_.keep_siblings);
     const bool keeping = wanted && cache::storable(e.request.head, head, u.received) &&
-                         (!length || *length <= how_.max_object);
+                         (!length || *length <= how_.max_object) &&
+                         // Of TLS that ends without a word nobody knows whether more was to come.
+                         !(u.parsing->need_eof() && u.channel.connection->encrypted());
     if (!keeping) land(e);  // nobody else has anything to wait for
     const bool bare = e.request.head.method == "HEAD" || head.status == 204 || head.status == 304;
     bool more = false;
@@ -256,7 +258,8 @@ http::task<bool> proxy::relay(exchange& e, upstream& u, outcome o) {
     text += own_lines(e, e.status);
 
     auto kept = std::make_shared<std::string>();
-    bool fits = keeping, client_gone = false;
+    const cache::exchange_times times{u.requested, u.received};
+    bool fits = keeping, client_gone = false, stored = false;
     std::uint64_t bytes = 0;
     try {
         for (;;) {
@@ -270,6 +273,13 @@ http::task<bool> proxy::relay(exchange& e, upstream& u, outcome o) {
                 fits = fits && kept->size() + piece.size() <= how_.max_object;
                 if (fits) kept->append(piece);
             }
+            // Before the client has the last of it: what it asks next, it finds; and nobody waits for its
+            // line.
+            if (fits && u.parsing->is_done() && !stored) {
+                stored = true;
+                keep(cache::make_stored(e.url, as_sent(e.request.head), u.parsing->head, kept, times));
+                land(e);
+            }
             u.channel.connection->expires_after(idle_time);
             e.request.connection.expires_after(idle_time);
             if (!client_gone) {
@@ -280,20 +290,15 @@ http::task<bool> proxy::relay(exchange& e, upstream& u, outcome o) {
                     client_gone = true;  // what is half here is fetched to its end for the next one
                 }
             }
-            if (client_gone && !fits) break;
+            if (client_gone && (!fits || stored)) break;
             if (!more) break;
             text.clear();
             more = co_await u.more();
         }
     } catch (const std::exception&) {  // the answer broke off: nobody may take it for whole
         e.request.connection.abort();
-        fits = false;
         client_gone = true;
     }
-    // Of TLS that ended without a word nobody knows whether more was to come.
-    if (fits && !(u.parsing->need_eof() && u.channel.connection->encrypted()))
-        keep(cache::make_stored(e.url, as_sent(e.request.head), u.parsing->head, kept,
-                                {u.requested, u.received}));
     count(e, o, head.status, bytes);
     if (u.parsing->is_done() && u.parsing->keep_alive()) e.request.here.client.keep(std::move(u.channel));
     if (client_gone) e.request.keep_alive = false;
