@@ -96,8 +96,14 @@ class NodeTest(unittest.TestCase):
 
     def node(self, *options, **how):
         node = Node(self.posy, *options, **how)
-        self.addCleanup(node.kill)
+        self.addCleanup(self.end, node)
         return node
+
+    def end(self, node):
+        """A node that is still there, or was told to go: one that fell over on its own is a failure."""
+        status = node.process.poll()
+        node.kill()
+        self.assertIn(status, (None, 0, -signal.SIGKILL), "".join(node.log[-40:]))
 
 
 def exchange(port, request, seconds=10, half_close=False):
