@@ -28,6 +28,7 @@ std::string_view name_of(outcome o) {
 
 namespace {
 
+constexpr auto idle_time = 60s;                                  // without a byte moving
 constexpr std::uint64_t most_waiting = std::uint64_t{64} << 20;  // bytes on their way to the disk
 
 // Runs a function that blocks on a thread of the pool.
@@ -238,6 +239,7 @@ http::task<void> proxy::answer_from(exchange& e, cache::stored object, outcome o
         unchanged ? asio::buffer(short_head) : asio::buffer(object->wire_head), asio::buffer(lines),
         bare ? asio::const_buffer() : asio::buffer(*object->body)};
     count(e, o, unchanged ? 304 : object->head.status, bare ? 0 : object->body->size());
+    e.request.connection.expires_after(idle_time);
     co_await e.request.connection.write(parts);
 }
 
