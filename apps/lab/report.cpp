@@ -111,12 +111,13 @@ std::string picture(const experiment& e) {
             plots.push_back(
                 fmt::format("{} with lines lw 2 dt 2 lc rgb '#808080' title 'none'", 100 * o.hit_ratio()));
         } else {
-            lines[o.how.sharing].emplace_back(o.bytes_per_request(), 100 * o.hit_ratio());
+            // Who never had to say anything would be at minus infinity.
+            lines[o.how.sharing].emplace_back(std::max(o.bytes_per_request(), 0.1), 100 * o.hit_ratio());
         }
     }
     std::string script =
         "set terminal svg size 800,480 font 'sans-serif,14' background '#ffffff'\n"
-        "set logscale x\nset xrange [1:1000]\nset xlabel 'summary bytes per request, everything counted'\n"
+        "set logscale x\nset xrange [0.1:1000]\nset xlabel 'summary bytes per request, everything counted'\n"
         "set ylabel 'hits of all requests, %'\nset key bottom right\nset grid\n";
     for (auto& [name, points] : lines) {
         std::ranges::sort(points);
