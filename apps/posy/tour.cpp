@@ -113,7 +113,7 @@ void run() {
     say("9. Together. Three caching proxies and an origin, as processes of this machine: alone, and with "
         "summaries\n"
         "that cost a few bytes per request.");
-    show("posy replay --sharing none,delta --change 0.02 | cut -d'|' -f 2-6,10 ");
+    show("posy replay --sharing none,delta --change 0.02 | cut -d'|' -f 2-6,10");
     say("'posy proxy' is such a proxy, and http://127.0.0.1:3128/ then its live page.");
 #endif
 
