@@ -60,6 +60,7 @@ class scratch_directory {
         path_ = mkdtemp(name.data());
     }
     ~scratch_directory() { std::filesystem::remove_all(path_); }
+    const std::filesystem::path& path() const { return path_; }
     std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
     std::size_t files() const {
         return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(path_), {}));

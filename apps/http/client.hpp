@@ -38,7 +38,6 @@ class client {
     // A new one.
     task<channel> connect(const host_port&, bool secure, clock::duration time);
     void keep(channel);
-    void drop_all() { kept_.clear(); }
 
     // One whole exchange. `request.target` is what goes into the request line.
     task<answer> ask(const host_port&, bool secure, const request_head&, std::string_view body, const limits&,

@@ -7,6 +7,8 @@
 #include <boost/beast/http/status.hpp>
 #include <charconv>
 
+#include "posy/cache/stored_response.hpp"
+
 namespace posy::http {
 
 namespace {
@@ -145,27 +147,16 @@ std::string_view reason_of(unsigned status) {
     return {text.data(), text.size()};
 }
 
-namespace {
-void append_fields(std::string& to, const cache::fields& fields) {
-    for (const auto& [name, value] : fields) {
-        to += name;
-        to += ": ";
-        to += value;
-        to += "\r\n";
-    }
-}
-}  // namespace
-
 std::string to_text(const response_head& head) {
-    std::string text = fmt::format("HTTP/1.1 {} {}\r\n", head.status,
-                                   head.reason.empty() ? reason_of(head.status) : head.reason);
-    append_fields(text, head.fields);
-    return text;
+    if (!head.reason.empty()) return cache::wire_text(head);
+    response_head named = head;
+    named.reason = reason_of(head.status);
+    return cache::wire_text(named);
 }
 
 std::string to_text(const request_head& head) {
     std::string text = head.method + " " + head.target + " HTTP/1.1\r\n";
-    append_fields(text, head.fields);
+    for (const auto& [name, value] : head.fields) text += name + ": " + value + "\r\n";
     return text;
 }
 

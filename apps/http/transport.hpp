@@ -42,7 +42,6 @@ class watch {
     void stop();
     // Those that wait for a request that may never come.
     void close_idle();
-    std::size_t size() const { return open_.size(); }
     asio::io_context& context() { return context_; }
 
   private:

@@ -6,6 +6,7 @@
 #include <boost/asio/signal_set.hpp>
 #include <charconv>
 
+#include "http/now.hpp"
 #include "http/server.hpp"
 #include "posy/cache/http_date.hpp"
 #include "posy/digest.hpp"
@@ -24,9 +25,7 @@ http::task<void> answer(http::request& r) {
         a.head.status = 404;
     } else {
         a.body = body_of(path, size);
-        a.head.fields.add("Date", cache::http_date(std::chrono::duration_cast<std::chrono::seconds>(
-                                                       std::chrono::system_clock::now().time_since_epoch())
-                                                       .count()));
+        a.head.fields.add("Date", cache::http_date(http::seconds_now()));
         a.head.fields.add("Cache-Control", "max-age=86400");
     }
     co_await http::reply(r, a);

@@ -4,6 +4,8 @@
 #include <stdexcept>
 #include <unordered_set>
 
+#include "http/now.hpp"
+
 namespace posy::node {
 
 namespace {
@@ -40,12 +42,6 @@ result<plan> shape_for(std::uint64_t items, double rate, double change, sharing 
     return *best;
 }
 
-std::uint64_t local_set::now() {
-    return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(
-                                          std::chrono::system_clock::now().time_since_epoch())
-                                          .count());
-}
-
 local_set::local_set(const options& how, key_source all) : how_(how), all_(std::move(all)) {
     std::uint64_t known = 0;
     all_([&](std::string_view) { ++known; });
@@ -56,9 +52,9 @@ local_set::local_set(const options& how, key_source all) : how_(how), all_(std::
     const publishing publishing{.change = how_.change,
                                 .max_age = static_cast<std::uint64_t>(how_.interval.count()),
                                 .least_items = planned_,
-                                .first_generation = now(),
+                                .first_generation = http::milliseconds_now(),
                                 .want = how_.sharing == sharing::full ? coding::raw : coding::smallest};
-    publisher_ = must(publisher::make(std::move(filter), publishing, now()));
+    publisher_ = must(publisher::make(std::move(filter), publishing, http::milliseconds_now()));
     generation_ = publisher_->generation();
 }
 
@@ -93,8 +89,8 @@ bool local_set::tick() {
 
 // The paper's c, or the time.
 void local_set::changed(std::unique_lock<std::mutex>& lock) {
-    if (!publisher_->due(now())) return;
-    must(publisher_->publish(now()));
+    if (!publisher_->due(http::milliseconds_now())) return;
+    must(publisher_->publish(http::milliseconds_now()));
     generation_ = publisher_->generation();
     answers_.clear();
     lock.unlock();
@@ -120,7 +116,7 @@ void local_set::grow() {
     planned_ = 2 * std::max<std::uint64_t>(keys.size(), how_.items);
     auto filter = empty_filter(must(shape_for(planned_, how_.rate, how_.change, how_.sharing)));
     for (const digest d : keys) filter.insert(d);
-    must(publisher_->rebase(std::move(filter), now()));
+    must(publisher_->rebase(std::move(filter), http::milliseconds_now()));
     generation_ = publisher_->generation();
     answers_.clear();
     ++rebuilt_;

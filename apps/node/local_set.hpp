@@ -64,7 +64,6 @@ class local_set {
     facts describe() const;
 
   private:
-    static std::uint64_t now();
     void change(std::string_view key, bool enters);
     void changed(std::unique_lock<std::mutex>&);
     void grow();

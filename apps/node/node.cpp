@@ -8,6 +8,7 @@
 #include <charconv>
 #include <nlohmann/json.hpp>
 
+#include "http/now.hpp"
 #include "page.hpp"
 #include "posy/cache/http_date.hpp"
 
@@ -30,8 +31,6 @@ http::response json(const nlohmann::json& value, unsigned status = 200) {
     return answer(status, value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n",
                   "application/json");
 }
-
-std::int64_t seconds_now() { return static_cast<std::int64_t>(now_in_milliseconds() / 1000); }
 
 // The value of a parameter of the query, decoded.
 std::optional<std::string> parameter(std::string_view query, std::string_view name) {
@@ -133,7 +132,7 @@ http::task<void> node::keep_time() {
         co_await timer.async_wait(asio::use_awaitable);
         try {
             set_.tick();
-            if (ticks % (4 * history::spacing) == 0) history_.sample(now_in_milliseconds(), collect());
+            if (ticks % (4 * history::spacing) == 0) history_.sample(http::milliseconds_now(), collect());
         } catch (const std::exception& e) {  // no memory for a larger filter, say: the present one stays
             fmt::print(stderr, "posy: {}\n", e.what());
         }
@@ -260,7 +259,8 @@ http::task<void> node::send_summary(http::request& r) {
             head = "HTTP/1.1 226 IM Used\r\nIM: posy-delta\r\n";
             break;
     }
-    head += "Date: " + cache::http_date(seconds_now()) + "\r\nETag: " + tag_of(found.generation) + "\r\n";
+    head +=
+        "Date: " + cache::http_date(http::seconds_now()) + "\r\nETag: " + tag_of(found.generation) + "\r\n";
     const std::size_t size = found.message ? found.message->size() : 0;
     if (found.message) head += fmt::format("Content-Length: {}\r\n", size);
     if (!r.keep_alive) head += "Connection: close\r\n";
@@ -290,11 +290,11 @@ http::task<void> node::send_squid_digest(http::request& r) {
         }
         digest = squid_digest_;
     }
-    const auto date = cache::http_date(seconds_now());
+    const auto date = cache::http_date(http::seconds_now());
     const auto head = fmt::format(
         "HTTP/1.1 200 OK\r\nDate: {0}\r\nLast-Modified: {0}\r\nExpires: {1}\r\n"
         "Content-Type: application/cache-digest\r\nContent-Length: {2}\r\n{3}\r\n",
-        date, cache::http_date(seconds_now() + 10), digest->size(),
+        date, cache::http_date(http::seconds_now() + 10), digest->size(),
         r.keep_alive ? "" : "Connection: close\r\n");
     const std::array<asio::const_buffer, 3> parts{
         asio::buffer(head), asio::buffer(digest->data(), squid_digest::header_size),
@@ -362,7 +362,7 @@ http::response node::who(std::string_view query) {
     const auto key = parameter(query, "key");
     if (!key) return answer(400, "name a key: /who?key=KEY, percent-encoded\n");
     nlohmann::json found{{"key", *key}, {"local", have(*key)}, {"peers", nlohmann::json::array()}};
-    for (const auto& [name, age] : directory_.who(*key, now_in_milliseconds())) {
+    for (const auto& [name, age] : directory_.who(*key, http::milliseconds_now())) {
         const auto known = peers_.find(name);
         if (!known) continue;
         const auto& where = known->address.where;

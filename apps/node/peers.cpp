@@ -9,6 +9,8 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <charconv>
 
+#include "http/now.hpp"
+
 namespace posy::node {
 
 using namespace std::chrono_literals;
@@ -20,12 +22,6 @@ constexpr auto answer_time = 10s;
 constexpr auto first_pause = 500ms;
 constexpr unsigned max_doublings = 5;
 }  // namespace
-
-std::uint64_t now_in_milliseconds() {
-    return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(
-                                          std::chrono::system_clock::now().time_since_epoch())
-                                          .count());
-}
 
 std::string tag_of(std::uint64_t generation) { return fmt::format("\"{:x}\"", generation); }
 
@@ -87,11 +83,6 @@ std::shared_ptr<peer> peers::find(const std::string& name) const {
     return known == peers_.end() ? nullptr : known->second;
 }
 
-std::string peers::last_error(const peer& p) const {
-    const std::lock_guard lock(mutex_);
-    return p.last_error;
-}
-
 http::request_head peers::request_to(const peer& to, std::string method, std::string target) const {
     http::request_head head{std::move(method), std::move(target), {}};
     head.fields.add("Host", to.address.where.authority.text());
@@ -121,10 +112,6 @@ http::task<void> peers::follow(std::shared_ptr<peer> p) {
         }
         if (p->gone) co_return;
         p->up = why.empty();
-        {
-            const std::lock_guard lock(mutex_);
-            p->last_error = why;
-        }
         std::chrono::milliseconds pause = how_.poll;
         if (!why.empty()) {
             if (failures == 0 && !how_.quiet) fmt::print(stderr, "posy: peer {}: {}\n", p->address.name, why);
@@ -163,7 +150,7 @@ http::task<bool> peers::ask(peer& from) {
                                                hold ? how_.wait + answer_time : answer_time);
     traffic_.framing += got.sent;
     if (from.gone) co_return false;  // forgotten meanwhile, and to stay so
-    const auto now = now_in_milliseconds();
+    const auto now = http::milliseconds_now();
     if (got.head.status == 304) {
         directory_.confirm(name, now);
         ++from.unchanged;
@@ -212,13 +199,13 @@ http::task<void> peers::ask_squid(peer& from) {
         drop(from, fmt::format("answers {} to /squid-internal-periodic/store_digest; Squid publishes a "
                                "digest with digest_generation on and a ufs cache_dir",
                                got.head.status));
-    if (auto held = directory_.receive_squid(name, as_byte_view(got.body), now_in_milliseconds()); !held)
+    if (auto held = directory_.receive_squid(name, as_byte_view(got.body), http::milliseconds_now()); !held)
         drop(from, "its digest: " + held.error().text());
     ++from.wholes;
 }
 
 void peers::describe(metrics& m) const {
-    const auto now = now_in_milliseconds();
+    const auto now = http::milliseconds_now();
     for (const auto& p : all()) {
         const auto label = metrics::label("peer", p->address.name);
         m.gauge("posy_peer_up", "Whether the last question to the peer was answered", p->up, label);

@@ -35,7 +35,6 @@ struct peer {
     std::atomic<double> delay{0};                       // seconds to an answer, smoothed
     std::atomic<http::clock::time_point> rests_until{http::clock::time_point::min()};  // it failed a proxy
     std::unique_ptr<asio::steady_timer> timer;  // of the pause between two questions
-    std::string last_error;                     // guarded by peers::mutex_
 
     explicit peer(peer_address a) : address(std::move(a)) {}
     void took(std::chrono::duration<double> time) {
@@ -56,7 +55,6 @@ class peers {
 
     std::vector<std::shared_ptr<peer>> all() const;
     std::shared_ptr<peer> find(const std::string& name) const;
-    std::string last_error(const peer&) const;
     void describe(metrics&) const;
 
     // A request to a peer, with what all of them need.
@@ -76,9 +74,6 @@ class peers {
     std::map<std::string, std::shared_ptr<peer>> peers_;
     std::minstd_rand random_{std::random_device{}()};
 };
-
-// Milliseconds since the epoch, as the directory and the summaries count.
-std::uint64_t now_in_milliseconds();
 
 // "1a2b": the name of a generation in ETag and If-None-Match, with its quotes; and back.
 std::string tag_of(std::uint64_t generation);

@@ -8,6 +8,7 @@
 #include <random>
 
 #include "exchange.hpp"
+#include "http/now.hpp"
 #include "posy/cache/cache_control.hpp"
 #include "posy/cache/hop_by_hop.hpp"
 #include "posy/cache/url.hpp"
@@ -61,7 +62,7 @@ http::task<void> proxy::fetch(exchange& e, cache::stored stale) {
 http::task<std::vector<std::shared_ptr<node::peer>>> proxy::holders(exchange& e) {
     if (node_->how().sharing == node::sharing::ask) co_return co_await ask_everyone(e);
     std::vector<std::shared_ptr<node::peer>> found;
-    for (const auto& holder : node_->directory().who(e.url, node::now_in_milliseconds())) {
+    for (const auto& holder : node_->directory().who(e.url, http::milliseconds_now())) {
         auto peer = node_->mesh().find(holder.peer);
         if (peer && peer->up && peer->rests_until.load() < http::clock::now())
             found.push_back(std::move(peer));
@@ -187,7 +188,7 @@ http::task<bool> proxy::fetch_from_origin(exchange& e, const cache::stored& stal
         failed = 502;
         why = x.what();
     }
-    const auto at = now();
+    const auto at = http::seconds_now();
     if (stale &&
         ((failed && cache::may_serve_on_error(e.request.head, *stale, at, cache::failure::no_answer)) ||
          (u && server_error(u->parsing->head.status) &&

@@ -10,6 +10,7 @@
 #include <random>
 
 #include "exchange.hpp"
+#include "http/now.hpp"
 #include "posy/cache/url.hpp"
 #include "posy/cache/validation.hpp"
 
@@ -119,13 +120,14 @@ http::task<void> proxy::serve(exchange& e) {
     }
     for (int round = 0;; ++round) {
         auto found = co_await look_up(e.request.here, e.url, head);
-        const auto decided = cache::decide(head, found.get(), now());
+        const auto decided = cache::decide(head, found.get(), http::seconds_now());
         e.status.forward = decided.why;
         if (!found && decided.why == forward_reason::uri_miss && store_->has(e.url))
             e.status.forward = forward_reason::vary_miss;
         switch (decided.verdict) {
             case verdict::serve:
-                co_await answer_from(e, found, found->ttl(now()) > 0 ? outcome::hit : outcome::stale);
+                co_await answer_from(e, found,
+                                     found->ttl(http::seconds_now()) > 0 ? outcome::hit : outcome::stale);
                 co_return;
             case verdict::serve_and_revalidate:
                 asio::co_spawn(e.request.here.context, revalidate(e.request.here, head, e.url, found),
@@ -225,7 +227,7 @@ void proxy::count(const exchange& e, outcome o, unsigned status, std::uint64_t b
 }
 
 http::task<void> proxy::answer_from(exchange& e, cache::stored object, outcome o) {
-    const auto at = now();
+    const auto at = http::seconds_now();
     auto status = e.status;
     status.hit = o != outcome::revalidated;
     if (status.hit) status.forward.reset();

@@ -6,16 +6,12 @@
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
+#include "http/now.hpp"
+
 namespace posy::proxy {
 
 namespace asio = boost::asio;
 using namespace std::chrono_literals;
-
-std::int64_t now() {
-    return std::chrono::duration_cast<std::chrono::seconds>(
-               std::chrono::system_clock::now().time_since_epoch())
-        .count();
-}
 
 namespace {
 
@@ -64,7 +60,7 @@ http::task<upstream> send(http::client& client, const destination& to, const htt
         const auto before = connection.bytes_read();
         bool stale = false;
         try {
-            u.requested = now();
+            u.requested = http::seconds_now();
             co_await connection.write(text);
             if (body) {
                 co_await send_body(connection, *from);
@@ -77,7 +73,7 @@ http::task<upstream> send(http::client& client, const destination& to, const htt
                 u.parsing->skip(head.method == "HEAD");
                 any = co_await u.channel.reader->head(*u.parsing);
             } while (any && u.parsing->head.status < 200);
-            u.received = now();
+            u.received = http::seconds_now();
             if (any) co_return u;
             stale = true;
         } catch (const boost::system::system_error&) {

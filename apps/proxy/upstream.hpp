@@ -36,7 +36,4 @@ http::task<upstream> send(http::client&, const destination&, const http::request
 // Connects the two until one of them has had enough: what CONNECT asks for. `early` came with the request.
 http::task<void> tunnel(http::request& from, http::channel to, std::string early);
 
-// Seconds since the epoch.
-std::int64_t now();
-
 }  // namespace posy::proxy

@@ -12,9 +12,9 @@
 #include <random>
 #include <thread>
 
-#include "folder.hpp"
 #include "heads.hpp"
 #include "posy/cache/stored_bytes.hpp"
+#include "support.hpp"
 #include "watcher.hpp"
 
 namespace posy::cache {
@@ -50,7 +50,7 @@ bool taken(disk_store& store, const stored& response) {
 }
 
 TEST(disk_store, survives_a_restart) {
-    const folder temporary;
+    const scratch_directory temporary;
     const auto vary = answer(200, {{"Vary", "Accept"}});
     {
         watcher heard;
@@ -87,7 +87,7 @@ TEST(disk_store, survives_a_restart) {
 // What a kill or a failing disk may leave behind, file by file; whatever it is, the store opens, what is
 // whole is found, and what is not is gone from the directory.
 TEST(disk_store, opens_whatever_is_there) {
-    const folder temporary;
+    const scratch_directory temporary;
     { taken(*opened(temporary.path()), plain(1)); }
     const auto whole = files_in(temporary.path()).at(0);
     const auto text = content(whole);
@@ -121,7 +121,7 @@ TEST(disk_store, opens_whatever_is_there) {
 // there, and what it had not is there whole or not at all.
 TEST(disk_store, opens_after_a_kill) {
     for (const int said_before_the_kill : {1, 7, 30}) {
-        const folder temporary;
+        const scratch_directory temporary;
         int pipe_ends[2];
         ASSERT_EQ(pipe(pipe_ends), 0);
         const pid_t child = fork();
@@ -149,7 +149,7 @@ TEST(disk_store, opens_after_a_kill) {
 }
 
 TEST(disk_store, removes_leftovers_and_leaves_strangers_alone) {
-    const folder temporary;
+    const scratch_directory temporary;
     { taken(*opened(temporary.path()), plain(1)); }
     const auto whole = files_in(temporary.path()).at(0);
     const auto text = content(whole);
@@ -171,7 +171,7 @@ TEST(disk_store, removes_leftovers_and_leaves_strangers_alone) {
 }
 
 TEST(disk_store, keeps_its_budget_on_disk) {
-    const folder temporary;
+    const scratch_directory temporary;
     constexpr std::uint64_t budget = 50000;
     watcher heard;
     const auto used = [&] {
@@ -208,7 +208,7 @@ TEST(disk_store, keeps_its_budget_on_disk) {
 }
 
 TEST(disk_store, an_object_that_cannot_be_written_is_an_error_and_the_old_one_gone) {
-    const folder temporary;
+    const scratch_directory temporary;
     watcher heard;
     const auto store = opened(temporary.path(), &heard);
     taken(*store, plain(1));
@@ -222,7 +222,7 @@ TEST(disk_store, an_object_that_cannot_be_written_is_an_error_and_the_old_one_go
 }
 
 TEST(disk_store, a_file_taken_away_is_a_miss) {
-    const folder temporary;
+    const scratch_directory temporary;
     watcher heard;
     const auto store = opened(temporary.path(), &heard);
     taken(*store, plain(1));
@@ -233,7 +233,7 @@ TEST(disk_store, a_file_taken_away_is_a_miss) {
 }
 
 TEST(disk_store, from_many_threads) {
-    const folder temporary;
+    const scratch_directory temporary;
     watcher heard;
     const auto store = opened(temporary.path(), &heard, 60000);
     std::atomic<int> wrong = 0;

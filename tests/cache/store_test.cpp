@@ -6,8 +6,8 @@
 #include <random>
 #include <thread>
 
-#include "folder.hpp"
 #include "heads.hpp"
+#include "support.hpp"
 #include "watcher.hpp"
 
 namespace posy::cache {
@@ -18,7 +18,7 @@ std::unique_ptr<store> opened(const store_options& options, observer* watching =
     EXPECT_TRUE(made) << made.error().text();
     return std::move(*made);
 }
-store_options two_tiers(const folder& where, std::uint64_t memory, std::uint64_t disk) {
+store_options two_tiers(const scratch_directory& where, std::uint64_t memory, std::uint64_t disk) {
     return {{.bytes = memory, .shards = 1}, disk_options{where.path(), disk}};
 }
 
@@ -40,7 +40,7 @@ TEST(store, without_a_disk_is_the_memory_store) {
 }
 
 TEST(store, what_memory_evicts_the_disk_still_has) {
-    const folder temporary;
+    const scratch_directory temporary;
     watcher heard;
     const auto tiers = opened(two_tiers(temporary, 20000, 1 << 20), &heard);
     for (std::uint64_t i = 0; i < 50; ++i) EXPECT_TRUE(tiers->put(plain(i)));
@@ -59,7 +59,7 @@ TEST(store, what_memory_evicts_the_disk_still_has) {
 }
 
 TEST(store, what_only_one_tier_takes_is_held) {
-    const folder temporary;
+    const scratch_directory temporary;
     watcher heard;
     const auto tiers = opened(two_tiers(temporary, 20000, 1 << 20), &heard);
     EXPECT_TRUE(tiers->put(plain(1, 50000)));  // too large for this memory
@@ -72,7 +72,7 @@ TEST(store, what_only_one_tier_takes_is_held) {
 }
 
 TEST(store, opens_with_what_the_disk_has) {
-    const folder temporary;
+    const scratch_directory temporary;
     { opened(two_tiers(temporary, 100000, 1 << 20))->put(plain(1)); }
     watcher heard;
     const auto tiers = opened(two_tiers(temporary, 100000, 1 << 20), &heard);
@@ -84,7 +84,7 @@ TEST(store, opens_with_what_the_disk_has) {
 // Both tiers evict, each by its own; the observer hears of the union throughout, and a newer response is
 // never followed by an older one.
 TEST(store, the_observer_hears_of_the_union) {
-    const folder temporary;
+    const scratch_directory temporary;
     watcher heard;
     const auto tiers = opened(two_tiers(temporary, 30000, 20000), &heard);
     std::mt19937_64 random(11);
@@ -109,7 +109,7 @@ TEST(store, the_observer_hears_of_the_union) {
 }
 
 TEST(store, from_many_threads) {
-    const folder temporary;
+    const scratch_directory temporary;
     watcher heard;
     const auto tiers = opened(two_tiers(temporary, 30000, 60000), &heard);
     std::atomic<int> wrong = 0;
