@@ -16,7 +16,11 @@ T must(result<T> value) {
     if constexpr (!std::is_void_v<T>) return std::move(*value);
 }
 
-counting_filter empty_filter(const plan& p) { return must(counting_filter::make(p.geometry())); }
+counting_filter empty_filter(const plan& p) {
+    auto filter = must(counting_filter::make(p.geometry()));
+    filter.set_planned(p.promise());
+    return filter;
+}
 
 }  // namespace
 

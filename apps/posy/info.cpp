@@ -5,7 +5,7 @@
 
 #include "base/instructions.hpp"
 #include "posy/estimate.hpp"
-#include "posy/plan.hpp"
+#include "posy/standing.hpp"
 #include "posy/theory.hpp"
 #include "text.hpp"
 #include "tool.hpp"
@@ -38,8 +38,20 @@ facts facts_of(const any_body& body) {
     return f;
 }
 
+// Of an intersection the bits give a bound, and no estimate.
+nlohmann::ordered_json different_items(const bloom_filter& plain) {
+    auto j = tool::to_json(estimate_items(plain));
+    if (plain.provenance().intersection) j["value"] = nullptr;
+    return j;
+}
+
 nlohmann::ordered_json to_json(const facts& f, const bloom_filter& plain) {
     const geometry& g = plain.geometry();
+    const provenance& of = plain.provenance();
+    const auto stands = standing_of(plain);
+    const auto known = [](const auto& maybe, auto field) {
+        return maybe ? nlohmann::ordered_json((*maybe).*field) : nlohmann::ordered_json(nullptr);
+    };
     nlohmann::ordered_json j{
         {"kind", f.kind},
         {"bits", g.bits},
@@ -47,20 +59,20 @@ nlohmann::ordered_json to_json(const facts& f, const bloom_filter& plain) {
         {"layout", name_of(g.layout)},
         {"hash", name_of(g.hash)},
         {"seed", fmt::format("0x{:016x}{:016x}", g.seed.high, g.seed.low)},
-        {"items", nullptr},
-        {"estimated_items", tool::to_json(estimate_items(plain))},
+        {"intersection", of.intersection},
+        {"planned_items", known(of.planned, &promise::items)},
+        {"items", of.items ? nlohmann::ordered_json(*of.items) : nlohmann::ordered_json(nullptr)},
+        {"estimated_items", different_items(plain)},
+        {"past_plan", stands && stands->past_plan},
         {"ones", plain.ones()},
         {"fill", plain.fill()},
         {"false_positive_rate", plain.false_positive_rate()},
+        {"predicted_false_positive_rate", known(stands, &standing::expected_rate)},
+        {"planned_false_positive_rate", known(of.planned, &promise::rate)},
         {"memory_bytes", plain.bits().words().size_bytes()},
         {"message_bits",
          theory::log2_binomial(static_cast<double>(g.bits), static_cast<double>(plain.ones()))},
     };
-    if (plain.items()) {
-        j["items"] = *plain.items();
-        if (const auto p = predict(*plain.items(), g))
-            j["planned_false_positive_rate"] = p->false_positive_rate;
-    }
     j.update(f.fields);
     return j;
 }
@@ -69,22 +81,40 @@ std::string row(std::string_view what, const std::string& value) {
     return fmt::format("{:<22}{}\n", what, value);
 }
 
+// Beside each other: what was planned, what is there, and the rates of both.
+std::string contents_of(const bloom_filter& plain) {
+    const provenance& of = plain.provenance();
+    const estimate different = estimate_items(plain);
+    const auto stands = standing_of(plain);
+    std::string planned = "unknown";
+    if (of.planned) planned = count(static_cast<double>(of.planned->items));
+    if (stands && stands->past_plan)
+        planned += "; exceeded by " + count(stands->items - static_cast<double>(of.planned->items));
+    std::string text = row("items planned", planned);
+    text += row("items inserted", of.items ? count(static_cast<double>(*of.items)) : "unknown");
+    text += row("different items",
+                of.intersection ? "at most " + count(different.high) +
+                                      " at 95 %; 'posy compare' of the sets' own filters estimates them"
+                                : range(different) + " at 95 %");
+    text += row("fill", fmt::format("{:.2f} %", 100 * plain.fill()));
+    text += row("false-positive rate", rate(plain.false_positive_rate()) +
+                                           (of.intersection ? " for keys of none of the sets" : ""));
+    if (of.intersection) text += row("  keys of one set", "the rate of the other sets' filters");
+    if (stands)
+        text += row("  predicted", rate(stands->expected_rate) + " for " + count(stands->items) + " items");
+    if (of.planned) text += row("  planned", rate(of.planned->rate));
+    return text;
+}
+
 std::string describe(const facts& f, const bloom_filter& plain) {
     const geometry& g = plain.geometry();
-    std::string text = row("kind", f.kind);
+    std::string text = row("kind", f.kind + (plain.provenance().intersection ? ", an intersection" : ""));
     text += row("bits", count(static_cast<double>(g.bits)));
     text += row("hashes", fmt::format("{}, {}", g.hashes, name_of(g.layout)));
     text += row("hash", fmt::format("{}, seed {}", name_of(g.hash),
                                     g.seed.high != 0 ? fmt::format("0x{:x}{:016x}", g.seed.high, g.seed.low)
                                                      : std::to_string(g.seed.low)));
-    text += row("items inserted", plain.items() ? count(static_cast<double>(*plain.items())) : "unknown");
-    text += row("different items", range(estimate_items(plain)) + " at 95 %");
-    text += row("fill", fmt::format("{:.2f} %", 100 * plain.fill()));
-    text += row("false-positive rate", rate(plain.false_positive_rate()));
-    if (plain.items()) {
-        if (const auto p = predict(*plain.items(), g))
-            text += row("  as planned", rate(p->false_positive_rate));
-    }
+    text += contents_of(plain);
     text += row("memory", bytes(plain.bits().words().size_bytes()));
     const double bound =
         theory::log2_binomial(static_cast<double>(g.bits), static_cast<double>(plain.ones()));
@@ -148,6 +178,7 @@ nlohmann::ordered_json facts_of_others(const any_body& body) {
             if constexpr (requires { b.rate(); }) j["false_positive_rate"] = b.rate();
             if constexpr (std::same_as<Body, growing_filter>) {
                 j["false_positive_rate"] = b.false_positive_rate();
+                j["promised_rate"] = b.promised_rate();
                 j["arrays"] = b.stages().size();
                 j["bits"] = b.bits();
                 j["estimated_items"] = tool::to_json(estimate_items(b));

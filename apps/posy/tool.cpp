@@ -1,10 +1,14 @@
 #include "tool.hpp"
 
+#include <fmt/core.h>
 #include <unistd.h>
 
 #include <array>
+#include <cmath>
 
 #include "base/file.hpp"
+#include "posy/standing.hpp"
+#include "text.hpp"
 
 namespace posy::tool {
 
@@ -100,6 +104,25 @@ void save_body(const std::string& path, body_ref body, const packing& how) {
     check_output(path);
     if (path != "-") return take(save(path, body, how), name);
     take(write_message(STDOUT_FILENO, body, how), name);
+}
+
+void warn_if_past_plan(const bloom_filter& filter, const std::string& path) {
+    if (!past_plan(filter)) return;
+    const auto stands = standing_of(filter);
+    const promise& planned = *filter.provenance().planned;
+    fmt::print(stderr,
+               "posy: {}: it holds {} items, {} more than the {} it was planned for, and its false-positive "
+               "rate is {} instead of {}; build it anew with --items {:.0f} or more\n",
+               display_name(path, true), count(stands->items),
+               count(stands->items - static_cast<double>(planned.items)),
+               count(static_cast<double>(planned.items)), rate(filter.false_positive_rate()),
+               rate(planned.rate), std::ceil(stands->items));
+}
+
+void warn_if_past_plan(const any_body& body, const std::string& path) {
+    if (const auto* plain = std::get_if<bloom_filter>(&body)) warn_if_past_plan(*plain, path);
+    if (const auto* counting = std::get_if<counting_filter>(&body))
+        warn_if_past_plan(counting->projection(), path);
 }
 
 void print(std::string_view text) {

@@ -39,6 +39,10 @@ bloom_filter load_plain(const std::string& path);
 void for_each_message(const std::vector<std::string>& paths,
                       const std::function<void(message, const std::string&)>& use, const read_limits& = {});
 void save_body(const std::string& path, body_ref, const packing& = {});
+// One line on standard error if the filter, saved under this name, holds more than it was planned for.
+void warn_if_past_plan(const bloom_filter&, const std::string& path);
+// The same for a body that can be added to.
+void warn_if_past_plan(const any_body&, const std::string& path);
 // Fails now if nothing could be written there later, before the work is done.
 void check_output(const std::string& path);
 // Two inputs of one command cannot both be standard input.

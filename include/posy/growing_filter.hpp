@@ -76,7 +76,7 @@ class growing_filter {
     double false_positive_rate() const;
 
     // The keys as one plain filter of the least size that keeps the promise, if one array was enough for
-    // them; an error otherwise.
+    // them; an error otherwise. It counts as planned for the keys that are there and the promised rate.
     result<bloom_filter> fold_down() const;
     // Folds all arrays as far as the promise allows. From then on no keys can be inserted.
     result<void> shrink();

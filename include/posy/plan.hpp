@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "posy/geometry.hpp"
+#include "posy/provenance.hpp"
 #include "posy/result.hpp"
 
 namespace posy {
@@ -51,6 +52,8 @@ struct plan {
     posy::geometry geometry(hash_family hash = hash_family::xxh3, hash_seed seed = {}) const {
         return {bits, hashes, layout, hash, seed};
     }
+    // For a filter of this plan to keep: bloom_filter::set_planned().
+    posy::promise promise() const { return {items, false_positive_rate}; }
     double per_item(double amount) const { return amount / static_cast<double>(items); }
 };
 

@@ -131,11 +131,22 @@ estimate estimate_union(const group_shape& g, const bit_array& a, const bit_arra
 estimate estimate_items(const bloom_filter& filter, double level) {
     const auto g =
         layouts::with_layout(filter.geometry(), [](const auto& layout) { return layout.groups(); });
+    if (filter.provenance().intersection) {
+        // One end alone at this level is the end of the two-sided interval that misses twice as often.
+        const double z = deviations(std::max(0.0, 2 * level - 1));
+        const double most = estimate_union(g, filter.bits(), filter.bits(), z).high;
+        return {most, 0, most};
+    }
     return estimate_union(g, filter.bits(), filter.bits(), deviations(level));
 }
 
 result<comparison> compare(const bloom_filter& a, const bloom_filter& b, double level) {
     if (a.geometry() != b.geometry()) return mismatch(a.geometry(), b.geometry());
+    if (a.provenance().intersection || b.provenance().intersection) {
+        return error{
+            "the bits of an intersection do not tell how many items it has; compare the filters that it was "
+            "made from"};
+    }
     const auto g = layouts::with_layout(a.geometry(), [](const auto& layout) { return layout.groups(); });
     const double z = deviations(level);
     comparison c;

@@ -10,6 +10,7 @@
 #include "codec/nested.hpp"
 #include "posy/algebra.hpp"
 #include "posy/saturate.hpp"
+#include "posy/standing.hpp"
 
 namespace posy {
 namespace {
@@ -295,7 +296,10 @@ result<bloom_filter> growing_filter::fold_down() const {
     }
     auto small = folded();
     if (!small) return small.error();
-    return std::move(small->front());
+    bloom_filter& filter = small->front();
+    const auto there = standing_of(stages_.front());
+    if (there) filter.set_planned(promise{static_cast<std::uint64_t>(std::max(1.0, there->items)), rate_});
+    return std::move(filter);
 }
 
 result<void> growing_filter::shrink() {

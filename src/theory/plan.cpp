@@ -20,9 +20,7 @@ unsigned most_hashes(layout_id layout) {
 }
 
 double expected_rate(std::uint64_t items, const geometry& g) {
-    return layouts::with_layout(g, [&]<class Layout>(const Layout&) {
-        return Layout::expected_rate(static_cast<double>(items), static_cast<double>(g.bits), g.hashes);
-    });
+    return layouts::expected_rate(g, static_cast<double>(items));
 }
 
 double expected_fill(std::uint64_t items, const geometry& g) {

@@ -132,6 +132,11 @@ TEST_P(every_layout_grows, one_array_folds_to_the_plain_filter) {
         ASSERT_TRUE(folded) << folded.error().text();
         EXPECT_EQ(*folded, filter_of(folded->geometry(), 0, items));
         EXPECT_EQ(folded->items(), static_cast<std::uint64_t>(items));
+        // Planned for what is there. The array was so sparse that the number is known nearly to the key.
+        ASSERT_TRUE(folded->provenance().planned);
+        EXPECT_NEAR(static_cast<double>(folded->provenance().planned->items), std::max(items, 1),
+                    0.01 * items);
+        EXPECT_EQ(folded->provenance().planned->rate, 0.01);
         EXPECT_LE(folded->false_positive_rate(), 0.01);
         EXPECT_FALSE(filter.shrunk());
     }

@@ -79,6 +79,20 @@ TEST(publisher, answers_with_the_smaller_message) {
     EXPECT_EQ(**p.answer(2), *p.full());  // nearly all has changed: the delta would be larger
 }
 
+// The full message says what the set was planned for; deltas do not, and do not change it.
+TEST(publisher, followers_know_the_plan) {
+    auto set = *counting_filter::make(shape);
+    set.set_planned(promise{400, 0.125});
+    auto p = *publisher::make(std::move(set));
+    subscriber s;
+    s.receive(*p.full(), 0);
+    EXPECT_EQ(s.filter()->provenance(), (provenance{0, false, promise{400, 0.125}}));
+    p.insert(p.set().hash()(1));
+    ASSERT_TRUE(p.publish(1));
+    ASSERT_EQ(s.receive(**p.delta_from(1), 1), reception::updated);
+    EXPECT_EQ(s.filter()->provenance(), (provenance{1, false, promise{400, 0.125}}));
+}
+
 TEST(publisher, a_new_base_is_announced) {
     auto p = make_publisher(100);
     subscriber s;
