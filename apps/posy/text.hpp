@@ -13,7 +13,7 @@ namespace posy::tool {
 std::string count(double n);         // 1,234,567
 std::string bytes(std::uint64_t n);  // 1,250,000 bytes (1.2 MiB)
 std::string rate(double share);      // 0.00819 (1 in 122)
-std::string range(const estimate&);  // 1,000,213 (999,300 … 1,001,100)
+std::string range(const estimate&);  // 1,000,213 (999,300 … 1,001,100); at least 12,345
 
 // An estimate for programs; what is not finite is null.
 nlohmann::ordered_json to_json(const estimate&);

@@ -104,8 +104,8 @@ class growing_filter {
     std::uint64_t sure_room_ = 0;  // so many more insertions cannot fill the last array
 };
 
-// The number of different keys: the sum over the arrays, which hold different keys. (After unite() they may
-// share some; those count twice.)
+// The number of different keys: the sum over the arrays, which hold different keys, and those that an older
+// array seemed to have. (After unite() arrays may share keys; those count twice.)
 estimate estimate_items(const growing_filter&, double level = 0.95);
 
 }  // namespace posy

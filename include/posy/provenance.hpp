@@ -1,14 +1,13 @@
 // What a filter knows of itself beside its bits: what went into it, and what it was planned for. It travels
 // in the header of its message and is kept, or follows by the rules below, wherever the filter goes.
 //
-//   inserted into   items grow; the plan stays
-//   united          items add up; an intersection on either side makes the whole one; of two plans the one
-//   for
-//                   more items stays
-//   intersected     items are no longer known; of two plans the one for more items stays
-//   folded          items stay; the plan stays for its items, with the rate that they have in the smaller
-//   array a delta applied items are those of the new generation; the plan stays cleared         no items; the
-//   plan stays
+// - Inserted into: items grow; the plan stays.
+// - United: items add up; an intersection on either side makes the whole one; of two plans the one for more
+//   items stays.
+// - Intersected: items are no longer known; of two plans the one for more items stays.
+// - Folded: items stay; the plan stays for its items, with the rate that they have in the smaller array.
+// - A delta applied: items are those of the new generation; the plan stays.
+// - Cleared: no items; the plan stays.
 #pragma once
 
 #include <cmath>

@@ -8,6 +8,7 @@
 
 #include "base/reader.hpp"
 #include "codec/nested.hpp"
+#include "count_distribution.hpp"
 #include "posy/algebra.hpp"
 #include "posy/saturate.hpp"
 #include "posy/standing.hpp"
@@ -334,16 +335,27 @@ result<void> unite(growing_filter& into, const growing_filter& from) {
     return {};
 }
 
+// Keys that an older array seemed to have, by a false positive, are in none: what got past them is n·Π(1 −
+// f) of n. Once the arrays are folded the rates at which they were asked are gone; they were full, so that a
+// sixth of their bits would have had the promised rate.
 estimate estimate_items(const growing_filter& filter, double level) {
+    const double z = normal_deviations(level);
     estimate sum;
-    double below = 0, above = 0;
+    double below = 0, above = 0, passed = 1;
     for (const bloom_filter& stage : filter.stages()) {
         const estimate e = estimate_items(stage, level);
-        sum.value += e.value;
-        below += (e.value - e.low) * (e.value - e.low);
-        above += (e.high - e.value) * (e.high - e.value);
+        const double n = e.value / passed, stopped = z * z * n * (1 - passed) / passed;
+        const auto squared = [&](double x) { return x * x / (passed * passed); };
+        sum.value += n;
+        below += squared(e.value - e.low) + stopped;
+        above += squared(e.high - e.value) + stopped;
+        const double k = stage.geometry().hashes;
+        passed *=
+            1 - (filter.shrunk()
+                     ? std::pow(-std::expm1(std::log1p(-std::pow(filter.promised_rate(), 1 / k)) / 6), k)
+                     : stage.false_positive_rate());
     }
-    sum.low = sum.value - std::sqrt(below);
+    sum.low = std::max(0.0, sum.value - std::sqrt(below));
     sum.high = sum.value + std::sqrt(above);
     return sum;
 }

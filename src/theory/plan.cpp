@@ -26,10 +26,7 @@ double expected_rate(std::uint64_t items, const geometry& g) {
 double expected_fill(std::uint64_t items, const geometry& g) {
     const auto shape = layouts::with_layout(g, [](const auto& layout) { return layout.groups(); });
     const auto n = static_cast<double>(items);
-    const double untouched = shape.random_load
-                                 ? n * shape.touched * std::log1p(std::expm1(shape.log_miss) / shape.groups)
-                                 : n * shape.log_miss;
-    return n == 0 ? 0 : -std::expm1(untouched);
+    return n == 0 ? 0 : -std::expm1(n * shape.log_untouched());
 }
 
 // Three significant digits.

@@ -57,11 +57,11 @@ class sliced {
     }
     group_shape groups() const {
         const auto s = static_cast<double>(slice_);
-        return {.groups = static_cast<double>(hashes_),
+        return {.parts = static_cast<double>(hashes_),
                 .bits = s,
-                .random_load = false,
+                .hashes = 1,
                 .log_miss = std::log1p(-1 / s),
-                .log_pair = std::log1p(-1 / ((s - 1) * (s - 1)))};
+                .pairs = {{{s - 1, std::log1p(-1 / ((s - 1) * (s - 1)))}}}};
     }
 
   private:

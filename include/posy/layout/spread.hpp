@@ -49,11 +49,10 @@ class spread {
     group_shape groups() const {
         const auto m = static_cast<double>(bits_);
         const double k = hashes_;
-        return {.groups = 1,
-                .bits = m,
-                .random_load = false,
+        return {.bits = m,
+                .hashes = k,
                 .log_miss = k * std::log1p(-1 / m),
-                .log_pair = k * std::log1p(-1 / ((m - 1) * (m - 1)))};
+                .pairs = {{{m - 1, k * std::log1p(-1 / ((m - 1) * (m - 1)))}}}};
     }
 
   private:
