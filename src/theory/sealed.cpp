@@ -1,5 +1,5 @@
-// The size of a sealed filter: what its builder would choose for n keys, layer after layer, with the mean in
-// place of chance.
+// The size and the rate of a sealed filter: what its builder would choose for n keys, layer after layer, with
+// the mean in place of chance.
 #include "sealed/shape.hpp"
 
 #include <cmath>
@@ -19,24 +19,62 @@ double bumped(const sealed::layer_shape& shape, double keys) {
     return std::max(0.0, keys - used);
 }
 
+// A filter as it is expected to become.
+struct expectation {
+    sealed::header header;
+    double rate = 0;
+};
+
+// A stranger's window starts anywhere, and meets a lean fingerprint or one with a bit more. Whole blocks are
+// lean or not, so a small layer misses the share that was asked for, and a remainder of 64 keys or less,
+// whose windows all start in one place, is all of one kind.
+double rate_of(double lean, double all) { return (lean + (all - lean) / 2) / all; }
+
+double rate_of(const sealed::layer_shape& layer) {
+    const std::uint64_t whole = layer.lean / layer.chunk_blocks();
+    const std::uint64_t blocks =
+        whole * layer.start_blocks + std::min(layer.lean % layer.chunk_blocks(), layer.start_blocks);
+    return rate_of(static_cast<double>(blocks), static_cast<double>(layer.chunks * layer.start_blocks));
+}
+
+expectation expect(double n, double rate, unsigned value_bits) {
+    const auto [fingerprint, extra] = sealed::mixture_for(rate);
+    expectation e{{{value_bits, fingerprint}, static_cast<std::uint64_t>(std::round(n)), {}, {}}};
+    auto left = static_cast<double>(e.header.items), reached = 1.0;
+    while (left > static_cast<double>(sealed::small_set)) {
+        const auto& layer =
+            e.header.layers.emplace_back(sealed::layer_for(static_cast<std::uint64_t>(left), extra));
+        const double on = std::round(bumped(layer, left));
+        e.rate += reached * (1 - on / left) * rate_of(layer);
+        reached *= on / left;
+        left = on;
+    }
+    const auto& last = e.header.remainder = sealed::remainder_for(static_cast<std::uint64_t>(left), extra, 0);
+    if (last.unknowns > 0) {
+        const std::uint64_t lean = std::min(last.lean, last.starts());
+        e.rate += reached * rate_of(static_cast<double>(lean), static_cast<double>(last.starts()));
+    }
+    e.rate = std::ldexp(e.rate, -static_cast<int>(fingerprint));
+    return e;
+}
+
+bool possible(double n, double rate, unsigned value_bits) {
+    constexpr auto most = static_cast<double>(sealed::max_items);
+    return n >= 0 && n <= most && sealed::is_rate(rate) && value_bits <= sealed::max_value_bits;
+}
+
+constexpr double none = std::numeric_limits<double>::quiet_NaN();
+
 }  // namespace
 
 double sealed_bits(double n, double rate, unsigned value_bits) {
-    constexpr auto most = static_cast<double>(sealed::max_items);
-    if (!(n >= 0 && n <= most) || !sealed::is_rate(rate) || value_bits > sealed::max_value_bits) {
-        return std::numeric_limits<double>::quiet_NaN();
-    }
-    const auto [fingerprint, extra] = sealed::mixture_for(rate);
-    sealed::header h{{value_bits, fingerprint}, static_cast<std::uint64_t>(std::round(n)), {}, {}};
-    std::uint64_t left = h.items;
-    while (left > sealed::small_set) {
-        h.layers.push_back(sealed::layer_for(left, extra));
-        left = static_cast<std::uint64_t>(std::round(bumped(h.layers.back(), static_cast<double>(left))));
-    }
-    h.remainder = sealed::remainder_for(left, extra, 0);
+    if (!possible(n, rate, value_bits)) return none;
+    const sealed::header h = expect(n, rate, value_bits).header;
     std::vector<std::byte> front;
     h.put(front);
     return 8 * static_cast<double>(sealed::arrangement(h, front.size()).size);
 }
+
+double sealed_rate(double n, double rate) { return possible(n, rate, 0) ? expect(n, rate, 0).rate : none; }
 
 }  // namespace posy::theory
