@@ -95,14 +95,16 @@ struct well {
 // L ln(1 − P(z)), what tilting the mean costs, and what it does to the width.
 double by_saddle_point(double throws, double groups, const faults& b) {
     const double load = throws / groups;
-    double low = load, high = load + 1;
-    while (well(high, b).mean < load && high < 1e9) high = load + 2 * (high - load);
-    for (int halving = 0; halving < 60 && high - low > 1e-15 * load; ++halving) {
-        const double middle = (low + high) / 2;
-        (well(middle, b).mean < load ? low : high) = middle;
+    double z = load;
+    // Newton's rule: the mean grows with z as the variance does over z. It rises from below, so it converges.
+    for (int step = 0; step < 100; ++step) {
+        const well at(z, b);
+        const double further = (load - at.mean) * z / at.second;
+        z += further;
+        if (!(std::abs(further) > 1e-15 * load)) break;
     }
-    const double tilt = (high - load) / load;
-    const well loads(high, b);
+    const double tilt = (z - load) / load;
+    const well loads(z, b);
     const double v = loads.second, fourth = loads.fourth - 3 * v * v;
     const double correction =
         (fourth / (8 * v * v) - 5 * loads.third * loads.third / (24 * v * v * v)) / groups;
@@ -124,10 +126,12 @@ double any_fault(double throws, double groups, const faults& b) {
     return near > alone ? std::min({near, groups * mean, 1.0}) : alone;
 }
 
-std::vector<double> any_fault_up_to(unsigned most, double groups, const faults& b) {
-    const auto exact = multiplied_out(std::min(most, most_multiplied_out), groups, b);
+std::vector<double> any_fault_from(unsigned least, unsigned most, double groups, const faults& b) {
+    const auto exact = least <= most_multiplied_out
+                           ? multiplied_out(std::min(most, most_multiplied_out), groups, b)
+                           : series();
     std::vector<double> all(most + 1);
-    for (unsigned throws = 0; throws <= most; ++throws) {
+    for (unsigned throws = least; throws <= most; ++throws) {
         const double mean = mean_fault(throws, groups, b);
         all[throws] =
             throws < exact.size() && groups * mean >= rare ? exact[throws] : any_fault(throws, groups, b);

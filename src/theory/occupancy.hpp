@@ -27,7 +27,7 @@ using faults = std::vector<double>;
 // P(some group goes wrong). `groups` is a whole number of at least 1.
 double any_fault(double throws, double groups, const faults&);
 
-// The same for 0, 1, … `most` throws, in one pass.
-std::vector<double> any_fault_up_to(unsigned most, double groups, const faults&);
+// The same for `least` to `most` throws, each at its own place; before them are zeros.
+std::vector<double> any_fault_from(unsigned least, unsigned most, double groups, const faults&);
 
 }  // namespace posy::theory

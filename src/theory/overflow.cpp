@@ -48,16 +48,26 @@ double overflow_probability(unsigned j, double n, double m, unsigned k) {
 
 double blocked_overflow_probability(unsigned j, double n, double m, unsigned k, unsigned word_bits) {
     if (j == 0) return 1;
+    const double bound = m * blocked_counter_tail(j, n, m, k, word_bits);
+    if (bound < 1e-12) return bound;  // two at once are rarer by as much again
     const double lines = std::floor(m / (words * word_bits)), mean = n / lines;
     const double most = std::floor(words * word_bits * (j - 1.0) / k);  // keys that a line may have
     if (mean > most) return 1;
-    const double reach = 12 * std::sqrt(mean) + 60, high = std::min(most, std::floor(mean + reach));
-    const double most_throws = std::min(word_bits * (j - 1.0), high * ((k + words - 1) / words));
-    const auto word_fault = any_fault_up_to(static_cast<unsigned>(most_throws), word_bits, reached(j));
+    if (bound / m * lines > 40) return 1;  // one given counter of every line is enough, but for e^-40
+    // Lines of more or fewer keys there are none.
+    const double reach = 12 * std::sqrt(mean) + 60, low = std::max(0.0, std::floor(mean - reach));
+    const double high = std::min(most, std::floor(mean + reach));
+    const double share = k % words / double(words);
+    const auto stray = [&](double x) { return 12 * std::sqrt(x * share * (1 - share)) + 60; };
+    const double fewest = std::max({0.0, low * (k / words), low * k / words - stray(low)});
+    const double throws = std::min(
+        {word_bits * (j - 1.0), high * ((k + words - 1) / words), std::ceil(high * k / words + stray(high))});
+    if (fewest > throws) return 1;
+    const auto word_fault =
+        any_fault_from(static_cast<unsigned>(fewest), static_cast<unsigned>(throws), word_bits, reached(j));
     faults line(static_cast<std::size_t>(high) + 1);
-    for (double x = std::max(0.0, std::floor(mean - reach)); x <= high; ++x)
-        line[static_cast<std::size_t>(x)] = line_fault(x, k, word_fault);
-    return any_fault(n, lines, line);
+    for (double x = low; x <= high; ++x) line[static_cast<std::size_t>(x)] = line_fault(x, k, word_fault);
+    return std::min(any_fault(n, lines, line), bound);
 }
 
 }  // namespace posy::theory

@@ -12,6 +12,8 @@ namespace {
 
 // Unknowns of a layer that no key uses, measured: those at the ends of a chunk, and a share of all.
 constexpr double unused_a_chunk = 30, unused_share = 0.0011;
+// And so many starts at a chunk's front bump nothing, measured as well.
+constexpr double starts_without_bumps = 400;
 
 double bumped(const sealed::layer_shape& shape, double keys) {
     const auto unknowns = static_cast<double>(shape.blocks() * sealed::window);
@@ -30,11 +32,19 @@ struct expectation {
 // whose windows all start in one place, is all of one kind.
 double rate_of(double lean, double all) { return (lean + (all - lean) / 2) / all; }
 
-double rate_of(const sealed::layer_shape& layer) {
-    const std::uint64_t whole = layer.lean / layer.chunk_blocks();
-    const std::uint64_t blocks =
-        whole * layer.start_blocks + std::min(layer.lean % layer.chunk_blocks(), layer.start_blocks);
-    return rate_of(static_cast<double>(blocks), static_cast<double>(layer.chunks * layer.start_blocks));
+// Where a share of a layer's keys is bumped, the first starts of each chunk bump none: there is room until
+// more keys have come than unknowns. The first blocks of a layer are the lean ones.
+double rate_of(const sealed::layer_shape& layer, double bumped_share) {
+    const auto kept = [&](std::uint64_t chunks, std::uint64_t blocks) {
+        const double starts = static_cast<double>(blocks * sealed::window);
+        const double all = static_cast<double>(layer.starts());
+        const double sure = std::min(all / 2, starts_without_bumps);
+        return static_cast<double>(chunks) *
+               (starts - std::max(0.0, starts - sure) * bumped_share * all / (all - sure));
+    };
+    const double lean = kept(layer.lean / layer.chunk_blocks(), layer.start_blocks) +
+                        kept(1, std::min(layer.lean % layer.chunk_blocks(), layer.start_blocks));
+    return rate_of(lean, kept(layer.chunks, layer.start_blocks));
 }
 
 expectation expect(double n, double rate, unsigned value_bits) {
@@ -45,7 +55,7 @@ expectation expect(double n, double rate, unsigned value_bits) {
         const auto& layer =
             e.header.layers.emplace_back(sealed::layer_for(static_cast<std::uint64_t>(left), extra));
         const double on = std::round(bumped(layer, left));
-        e.rate += reached * (1 - on / left) * rate_of(layer);
+        e.rate += reached * (1 - on / left) * rate_of(layer, on / left);
         reached *= on / left;
         left = on;
     }
