@@ -25,11 +25,14 @@ facts facts_of(const any_body& body) {
     if (const auto* counting = std::get_if<counting_filter>(&body)) {
         const std::uint64_t size = counting->counters().cells().words().size_bytes();
         f.kind = fmt::format("counting filter, {}-bit counters", counting->counters().width());
+        const std::uint64_t packed = to_bytes(*counting, {.want = coding::smallest}).size();
         f.rows = {{"counters", bytes(size)},
+                  {"message, counters", bytes(packed)},
                   {"saturated counters", count(static_cast<double>(counting->saturated()))}};
         f.fields = {{"counter_bits", counting->counters().width()},
                     {"saturated_counters", counting->saturated()},
-                    {"counter_bytes", size}};
+                    {"counter_bytes", size},
+                    {"counter_message_bytes", packed}};
     } else if (const auto* compressed = std::get_if<compressed_filter>(&body)) {
         f.kind = fmt::format("queryable compressed filter, {} form", name_of(compressed->form()));
         f.rows = {{"compressed", bytes(compressed->bytes().size())}};
@@ -118,7 +121,9 @@ std::string describe(const facts& f, const bloom_filter& plain) {
     text += row("memory", bytes(plain.bits().words().size_bytes()));
     const double bound =
         theory::log2_binomial(static_cast<double>(g.bits), static_cast<double>(plain.ones()));
-    text += row("smallest message", bytes(static_cast<std::uint64_t>(bound / 8)) + " and a header");
+    const bool counting = f.kind.starts_with("counting");
+    text += row(counting ? "message, plain filter" : "smallest message",
+                bytes(static_cast<std::uint64_t>(bound / 8)) + " and a header");
     for (const auto& [what, value] : f.rows) text += row(what, value);
     return text;
 }

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "posy/count_min.hpp"
+#include "posy/message_size.hpp"
 #include "posy/reconcile/plan.hpp"
 #include "posy/theory.hpp"
 #include "posy/window_filter.hpp"
@@ -83,13 +84,17 @@ std::string family_options::map(const plan& beside, nlohmann::ordered_json& json
         theory::sealed_bits(static_cast<double>(beside.items), beside.false_positive_rate, *value_bits_);
     if (!std::isfinite(bits) || *value_bits_ == 0)
         throw failure("plan: --value-bits: values have 1 to 64 bits");
+    const double found = theory::sealed_rate(static_cast<double>(beside.items), beside.false_positive_rate);
+    const message_size size = expected_sealed_message(bits);
     json = {{"value_bits", *value_bits_},
-            {"false_positive_rate", beside.false_positive_rate},
-            {"message_bits_per_item", beside.per_item(bits)}};
+            {"false_positive_rate", found},
+            {"message_bits_per_item", beside.per_item(bits)},
+            {"message_bytes", size.total()},
+            {"frame_bytes", size.frame}};
     return row("sealed map", fmt::format("{} ({:.4g} bits per item, {} of them the value)",
                                          bytes(static_cast<std::uint64_t>(bits / 8)), beside.per_item(bits),
                                          *value_bits_)) +
-           row("  a value for others", rate(beside.false_positive_rate));
+           row("  with its frame", tool::bytes(size.total())) + row("  a value for others", rate(found));
 }
 
 std::string family_options::reconciliation(const plan& beside, nlohmann::ordered_json& json) const {

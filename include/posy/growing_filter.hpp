@@ -48,7 +48,8 @@ class growing_filter {
         unsigned arrays = 0, hashes = 0;
         std::uint64_t growing_bits = 0;  // of all arrays, and in the end:
         std::uint64_t bits = 0;
-        double message_bits = 0;
+        double message_bits = 0;          // of the entropy-coded arrays
+        std::uint64_t payload_bytes = 0;  // as append_to() writes it
         double false_positive_rate = 0;
     };
     static result<forecast> expect(const options&, std::uint64_t items);

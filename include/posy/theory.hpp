@@ -86,6 +86,11 @@ double bloom_bits(double n, double rate);
 // within 1 % of the mean from 10^4 keys on. NaN for more than 2^40 keys or ε outside 2^-32 to 1.
 double sealed_bits(double n, double rate, unsigned value_bits = 0);
 
+// The rate that such a filter will have, where ε was asked for: fingerprints of r bits and of one more are
+// mixed in whole blocks of 64 unknowns, and in a set of at most 64 keys not at all. So up to 64 keys it is
+// the next lower power of two; at some thousands of keys, within 2 % of ε.
+double sealed_rate(double n, double rate);
+
 // m = ⌈−n ln ε/(ln 2)²⌉ and k = max(1, round(m ln 2/n)), as Hadoop filters are sized (Miner & Shook 2012,
 // app. A). The Java helpers printed there use float, so m is off by tens of bits at 10^8 items; truncate, so
 // the rate asked for is missed by a hair; return int, so m silently stops at 2^31 − 1; and let k round to 0,
@@ -111,6 +116,11 @@ double overflow_bound_power(unsigned j, double n, double m, unsigned k);
 double overflow_bound_half_full(unsigned j, double m);
 // the same over a history of t sets
 double overflow_bound_sets(double m, double t, unsigned j = 16);
+
+// P(any counter ≥ j), to six digits (src/theory/occupancy.hpp says how): all throws go to all counters. And
+// where a key's are dealt out in lines, as above, to three digits or better.
+double overflow_probability(unsigned j, double n, double m, unsigned k);
+double blocked_overflow_probability(unsigned j, double n, double m, unsigned k, unsigned word_bits = 64);
 
 // x ≥ 2 with Γ(x) = y, for y ≥ 1.
 double inverse_gamma(double y);

@@ -7,6 +7,8 @@
 #include <cmath>
 
 #include "base/reader.hpp"
+#include "base/varint.hpp"
+#include "codec/expected_size.hpp"
 #include "codec/nested.hpp"
 #include "count_distribution.hpp"
 #include "posy/algebra.hpp"
@@ -172,8 +174,13 @@ result<growing_filter::forecast> growing_filter::expect(const options& o, std::u
         if (!p) return p.error();
         f.bits += p->bits;
         f.message_bits += p->message_bits;
+        const auto ones = p->fill * static_cast<double>(p->bits);
+        const std::uint64_t coded = codec::expect_bits(p->bits, ones, coding::smallest).bytes;
+        f.payload_bytes +=
+            base::varint_size(p->bits) + base::varint_size(p->items) + 1 + base::varint_size(coded) + coded;
         f.false_positive_rate = together(f.false_positive_rate, p->false_positive_rate);
     }
+    f.payload_bytes += 12 + base::varint_size(items);
     f.arrays = static_cast<unsigned>(stages.size());
     f.hashes = g->hashes;
     return f;

@@ -64,15 +64,68 @@ class Plan(ToolTest):
     def test_fields_for_programs(self):
         plan = json.loads(self.posy("plan", "-n", "1M", "--fpr", "0.01", "--delta-fraction", "0.05", "--json"))
         for field in ["items", "bits", "hashes", "layout", "bits_per_item", "fill", "false_positive_rate",
-                      "memory_bytes", "message_bits_per_item", "delta_bits_per_item", "counter_overflow"]:
+                      "memory_bytes", "file_bytes", "message_bits_per_item", "message_bytes", "frame_bytes",
+                      "delta_bits_per_item", "delta_message_bytes", "delta_frame_bytes"]:
             self.assertIn(field, plan)
+        for counting, width in zip(plan["counting"], [4, 8]):
+            self.assertEqual(counting["counter_bits"], width)
+            self.assertLessEqual(counting["overflow_probability"], counting["overflow_bound"])
+            self.assertGreater(counting["highest_counter"], 5)
+        for row in plan["sealed"] + [plan["growing"]] + plan["alternatives"]:
+            self.assertGreater(row["message_bytes"] - row["frame_bytes"], 0.99 * row["message_bits_per_item"] * 1e6 / 8)
+            self.assertIn(row["frame_bytes"], range(15, 80))
         self.assertLessEqual(plan["false_positive_rate"], 0.01)
         self.assertIn("standard, same rate", [a["name"] for a in plan["alternatives"]])
 
     def test_a_message_budget_beats_the_plain_filter(self):
         plan = json.loads(self.posy("plan", "-n", "10000", "--message-bits", "8", "--max-memory", "17.5kB", "--json"))
-        self.assertEqual((plan["bits"], plan["hashes"]), (140000, 2))
+        self.assertEqual((plan["bits"], plan["hashes"]), (139968, 2))  # whole words: 17,496 bytes
         self.assertAlmostEqual(plan["false_positive_rate"], 0.0177, places=4)
+
+    def test_many_hashes_use_the_message_too(self):
+        plan = json.loads(self.posy("plan", "-n", "1M", "--message-bits", "8", "--hashes", "10", "--json"))
+        self.assertLessEqual(plan["false_positive_rate"], 0.0206)
+        rows = json.loads(self.posy("plan", "-n", "1M", "--message-bits", "8", "--tradeoff", "--json"))
+        self.assertEqual(len(rows), 32)
+        for row in rows:
+            self.assertAlmostEqual(row["message_bits_per_item"], 8, places=3)
+            self.assertLess(row["false_positive_rate"], 0.0217)
+
+    def test_the_smallest_delta(self):
+        plan = json.loads(self.posy("plan", "-n", "10M", "-b", "13", "-f", "0.0217", "--minimize", "delta",
+                                    "--delta-fraction", "0.05", "--json"))
+        self.assertEqual((plan["hashes"], round(plan["delta_bits_per_item"], 4)), (2, 1.3124))
+        self.fails("plan", "-n", "10M", "--minimize", "delta", saying="a delta needs a delta fraction")
+        self.fails("plan", "-n", "1M", "-f", "0.001", "--delta-bits", "0.1", "--delta-fraction", "0.05",
+                   saying="a delta of 0.1 bits per item is too small")
+
+    def test_messages_are_as_large_as_planned(self):
+        self.write("keys.txt", self.lines(0, 5000))
+        plan = json.loads(self.posy("plan", "-n", "5000", "--message-bits", "6", "-k", "12", "--json"))
+        self.posy("build", "keys.txt", "-n", "5000", "--message-bits", "6", "-k", "12", "-o", "f.posy")
+        self.assertEqual(os.path.getsize(self.path("f.posy")), plan["file_bytes"])
+        self.posy("pack", "f.posy", "-o", "packed.posy")
+        self.assertAlmostEqual(os.path.getsize(self.path("packed.posy")), plan["message_bytes"], delta=40)
+        self.posy("build", "keys.txt", "--counting", "-n", "5000", "-f", "0.01", "-o", "c.posy")
+        plan = json.loads(self.posy("plan", "-n", "5000", "-f", "0.01", "--json"))["counting"][0]
+        info = json.loads(self.posy("info", "--json", "c.posy"))
+        self.assertEqual(os.path.getsize(self.path("c.posy")), plan["file_bytes"])
+        self.assertAlmostEqual(info["counter_message_bytes"], plan["message_bytes"], delta=40)
+        self.assertLess(info["message_bits"] / 8, info["counter_message_bytes"])
+
+    def test_extremes(self):
+        def finite(value):
+            if isinstance(value, dict):
+                return all(map(finite, value.values()))
+            if isinstance(value, list):
+                return all(map(finite, value))
+            return value is not None and value == value and value not in (float("inf"), float("-inf"))
+        for items in ["1", "2", "3", "64", "65", "2049", str(2**36)]:
+            for rate in ["0.9", "0.01", "1e-9"]:
+                plan = json.loads(self.posy("plan", "-n", items, "-f", rate, "--json"))
+                self.assertTrue(finite(plan), (items, rate))
+                self.assertEqual(plan["bits_per_item"], plan["bits"] / int(items))
+                self.assertLessEqual(plan["false_positive_rate"], float(rate))
 
     def test_impossible_wishes_are_named(self):
         self.fails("plan", "-n", "1M", "-f", "0.001", "-b", "10", saying="a false-positive rate of 0.001 cannot be had: the best is")
