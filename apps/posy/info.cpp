@@ -192,8 +192,15 @@ nlohmann::ordered_json facts_of_others(const any_body& body) {
                 j["bits"] = b.geometry().bits;
                 j["hashes"] = b.geometry().hashes;
                 j["generations"] = b.generations();
-                j["remembered_at_least"] = b.remembered_at_least();
-                j["forgotten_after"] = b.forgotten_after();
+                // posy seen counts microseconds; here they are seconds.
+                j["remembered_at_least"] = static_cast<double>(b.remembered_at_least()) / 1e6;
+                j["forgotten_after"] = static_cast<double>(b.forgotten_after()) / 1e6;
+                j["planned_items"] = b.planned().items;
+                j["planned_false_positive_rate"] = b.planned().rate;
+                j["items"] = b.items(b.latest());
+                j["false_positive_rate"] = b.false_positive_rate(b.latest());
+                j["arrays"] = b.arrays(b.latest());
+                j["memory_bytes"] = b.memory_bytes();
             }
             if constexpr (std::same_as<Body, reconcile::envelope>) j["part"] = name_of(b.kind());
             if constexpr (requires { b.value_bits(); }) j["value_bits"] = b.value_bits();
@@ -213,7 +220,8 @@ std::string describe_others(const message& m, const std::string& name, bool json
         std::ranges::replace(label, '_', ' ');
         text += row(label, value.is_string()         ? value.get<std::string>()
                            : value.is_object()       ? range(estimate_items(std::get<growing_filter>(m.body)))
-                           : value.is_number_float() ? rate(value.get<double>())
+                           : what.ends_with("rate")  ? rate(value.get<double>())
+                           : value.is_number_float() ? fmt::format("{} seconds", value.get<double>())
                                                      : count(value.get<double>()));
     }
     return text;

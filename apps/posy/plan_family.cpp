@@ -34,7 +34,7 @@ std::pair<std::string, double> sketch_wish(const std::string& text) {
 void family_options::add_to(CLI::App& command) {
     command.add_option("--window", generations_,
                        "Plan also a filter of what was seen lately, in so many generations; "
-                       "--items are those of one window");
+                       "--items are those of one window, a key counted once in each generation that sees it");
     command.add_option("--value-bits", value_bits_, "Plan also a sealed map with values of so many bits");
     command.add_option("--difference", difference_,
                        "Plan also how to reconcile two such sets that differ by so many items");
@@ -52,20 +52,23 @@ std::string family_options::describe(const plan* beside, nlohmann::ordered_json&
     return beside ? text : text.substr(1);
 }
 
-// Between the moment a slot begins, its filter empty, and the moment it ends.
+// If keys come evenly: the moment a slot begins, its filter empty, and the moment it ends. The latter is
+// also the worst that any pattern comes to.
 std::string family_options::window(const plan& beside, nlohmann::ordered_json& json) const {
     const unsigned g = *generations_;
     const plan one = take(
-        window_filter::plan_generation(beside.items, beside.false_positive_rate, g, beside.layout), "plan");
+        window_filter::plan_generation({beside.items, beside.false_positive_rate}, g, beside.layout), "plan");
     const auto rate_of = [&](unsigned full) {
         return -std::expm1(full * std::log1p(-one.false_positive_rate));
     };
     const double low = rate_of(g), high = rate_of(g + 1), longest = 1 + 1.0 / g;
     const std::uint64_t memory = (g + 1) * one.memory_bytes();
+    const std::uint64_t most = window_filter::most_arrays(g) * one.memory_bytes();
     json = {{"generations", g},
             {"bits_of_a_generation", one.bits},
             {"hashes", one.hashes},
             {"memory_bytes", memory},
+            {"memory_bytes_at_worst", most},
             {"remembered_at_least", 1},
             {"remembered_at_most", longest},
             {"false_positive_rate_low", low},
@@ -74,9 +77,10 @@ std::string family_options::window(const plan& beside, nlohmann::ordered_json& j
                                      count(static_cast<double>(one.bits)), one.hashes)) +
            row("  memory", fmt::format("{} ({:.4g} bits per item)", bytes(memory),
                                        beside.per_item(8 * static_cast<double>(memory)))) +
+           row("    at worst", fmt::format("{}, if keys come in bursts", bytes(most))) +
            row("  remembered for", fmt::format("1 to {:.4g} times the window", longest)) +
            row("  false-positive rate",
-               fmt::format("{:.3g} when a slot begins, {:.3g} when it ends", low, high));
+               fmt::format("{:.3g} when a slot begins, {:.3g} when it ends and at worst", low, high));
 }
 
 std::string family_options::map(const plan& beside, nlohmann::ordered_json& json) const {

@@ -96,4 +96,20 @@ std::uint64_t parse_amount(const std::string& text) {
     return static_cast<std::uint64_t>(std::llround(amount));
 }
 
+std::optional<std::uint64_t> parse_decimal(std::string_view text, unsigned decimals) {
+    const std::size_t point = std::min(text.find('.'), text.size());
+    std::string digits(text.substr(0, point));
+    if (point < text.size()) {
+        const std::string_view behind = text.substr(point + 1);
+        if (behind.empty() || behind.find_first_not_of("0123456789") != std::string_view::npos) return {};
+        digits += behind.substr(0, decimals);
+        decimals -= static_cast<unsigned>(std::min<std::size_t>(decimals, behind.size()));
+    }
+    digits.append(decimals, '0');
+    std::uint64_t number = 0;
+    const char* const end = digits.data() + digits.size();
+    const auto [at, wrong] = std::from_chars(digits.data(), end, number);
+    return point > 0 && wrong == std::errc{} && at == end ? std::optional(number) : std::nullopt;
+}
+
 }  // namespace posy::tool

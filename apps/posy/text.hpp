@@ -3,7 +3,9 @@
 
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "posy/estimate.hpp"
@@ -23,5 +25,9 @@ std::string table(const std::vector<std::vector<std::string>>& rows);
 
 // "10M" → 10,000,000; "1.5G"; "64KiB" → 65,536. Throws CLI::ValidationError.
 std::uint64_t parse_amount(const std::string& text);
+
+// "12.5" → 12,500 with three decimals; digits beyond them are cut off. Nothing if that is not all of the
+// text, or above 2^64.
+std::optional<std::uint64_t> parse_decimal(std::string_view text, unsigned decimals);
 
 }  // namespace posy::tool

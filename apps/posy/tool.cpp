@@ -75,7 +75,11 @@ bloom_filter plain_of(any_body body, const std::string& name) {
     if (const auto* compressed = std::get_if<compressed_filter>(&body))
         return take(compressed->unpack(), name);
     if (const auto* growing = std::get_if<growing_filter>(&body)) {
-        if (growing->stages().size() == 1) return take(growing->stages()[0].clone(), name);
+        if (growing->stages().size() == 1) {
+            bloom_filter plain = take(growing->stages()[0].clone(), name);
+            plain.set_items(growing->items());
+            return plain;
+        }
         throw failure(name + ": a growing filter of " + std::to_string(growing->stages().size()) +
                       " arrays is no plain one; this needs one that was built with --items");
     }

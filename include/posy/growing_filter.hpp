@@ -57,7 +57,8 @@ class growing_filter {
     double promised_rate() const { return rate_; }
     // The hasher that makes this filter's digests.
     hasher hash() const { return stages_.front().hash(); }
-    // The arrays, oldest first. Each is a filter of some of the keys.
+    // The arrays, oldest first. Each is a filter of some of the keys; its items() are those that it did not
+    // seem to have already.
     std::span<const bloom_filter> stages() const { return stages_; }
     std::uint64_t bits() const;
     // How many insertions, repeated keys counted again.
@@ -93,13 +94,16 @@ class growing_filter {
     static result<growing_filter> parse(hasher hash, byte_view payload, std::uint64_t max_bytes);
 
   private:
-    growing_filter(double rate, std::vector<bloom_filter> stages) : rate_(rate), stages_(std::move(stages)) {}
+    growing_filter(double rate, std::vector<bloom_filter> stages)
+        : rate_(rate), stages_(std::move(stages)), came_(stages_.size()) {}
     void insert_new(std::span<const digest> digests);
+    double different_keys(std::size_t stage) const;
     result<void> look_for_room();
     result<std::vector<bloom_filter>> folded() const;
 
     double rate_;
     std::vector<bloom_filter> stages_;
+    std::vector<std::uint64_t> came_;  // by array: insertions while it was the last, with those passed over
     bool shrunk_ = false;
     std::uint64_t items_ = 0;
     std::uint64_t sure_room_ = 0;  // so many more insertions cannot fill the last array

@@ -69,7 +69,7 @@ std::vector<named_message> shaped_by_payload() {
     auto spectral = *spectral_filter::make({300, 3, layout_id::spread}, spectral_method::recurring_minimum);
     auto heavy = *heavy_hitters::top(*count_min::make(hasher(), 50, 3, update_rule::conservative), 5);
     auto growing = *growing_filter::make({.first_bytes = 512});
-    auto window = *window_filter::make({512, 4, layout_id::blocked}, 100, 4);
+    auto window = *window_filter::make({512, 4, layout_id::blocked}, {100, 0.1}, 100, 4);
     for (std::uint32_t key = 0; key < digests.size(); ++key) {
         const digest d = digests[key];
         const std::uint32_t times = key % 7 + 1;
