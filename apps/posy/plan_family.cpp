@@ -28,6 +28,13 @@ std::pair<std::string, double> sketch_wish(const std::string& text) {
     return {text.substr(0, comma), odds};
 }
 
+// The exact way starts with symbols, the whole set or a part of it, as the sketches say.
+std::string way_of(const reconcile::forecast& f) {
+    if (f.listed > 0.995) return "the whole set";
+    if (f.listed < 0.005) return "symbols";
+    return fmt::format("symbols, or in {:.0f} % the whole set", 100 * f.listed);
+}
+
 }  // namespace
 
 void family_options::add_to(CLI::App& command) {
@@ -37,6 +44,8 @@ void family_options::add_to(CLI::App& command) {
     command.add_option("--value-bits", value_bits_, "Plan also a sealed map with values of so many bits");
     command.add_option("--difference", difference_,
                        "Plan also how to reconcile two such sets that differ by so many items");
+    command.add_option("--items-there", items_there_,
+                       "How many items the other side of --difference has (default: --items)");
     command.add_option("--sketch", sketch_,
                        "Plan a Count-Min sketch: its largest error as a share of the total, or its memory; "
                        "and the odds of a larger error, e.g. 0.0001,0.01 or 64MiB,0.01");
@@ -93,13 +102,24 @@ std::string family_options::map(const plan& beside, nlohmann::ordered_json& json
 }
 
 std::string family_options::reconciliation(const plan& beside, nlohmann::ordered_json& json) const {
-    const std::uint64_t difference = parse_amount(difference_);
-    std::vector<std::vector<std::string>> rows{{"reconciliation", "bytes", "found %"}};
+    const std::uint64_t there = items_there_.empty() ? beside.items : parse_amount(items_there_);
+    const auto sizes = take(reconcile::set_sizes::of(beside.items, there, parse_amount(difference_)), "plan");
+    std::vector<std::vector<std::string>> rows{
+        {"reconciliation", "bytes", "±", "at most", "round trips", "found %", "by"}};
     for (const auto how : {reconcile::method::exact, reconcile::method::filter, reconcile::method::tree}) {
-        const auto f = take(reconcile::expect(beside.items, difference, {.method = how}), "plan");
+        const auto f = take(reconcile::expect(sizes, {.method = how}), "plan");
+        const bool exact = how == reconcile::method::exact;
         const std::string name(name_of(how));
-        rows.push_back({name, count(std::round(f.bytes)), fmt::format("{:.2f}", 100 * f.found)});
-        json[name] = {{"bytes", f.bytes}, {"found", f.found}};
+        const auto whole = [](double amount) { return count(std::round(amount)); };
+        rows.push_back({name, whole(f.bytes), whole(f.deviation), whole(f.most),
+                        fmt::format("{:.1f}", f.round_trips), fmt::format("{:.2f}", 100 * f.found),
+                        exact ? way_of(f) : "10 bits per item"});
+        json[name] = {{"bytes", f.bytes},
+                      {"deviation", f.deviation},
+                      {"most_bytes", f.most},
+                      {"round_trips", f.round_trips},
+                      {"found", f.found}};
+        if (exact) json[name]["whole_set"] = f.listed;
     }
     return table(rows);
 }

@@ -30,7 +30,7 @@ class family_options {
     std::string sketch(nlohmann::ordered_json&) const;
 
     std::optional<unsigned> generations_, value_bits_;
-    std::string difference_, sketch_;
+    std::string difference_, items_there_, sketch_;
 };
 
 }  // namespace posy::tool
