@@ -32,8 +32,8 @@ double most_of_exact(const set_sizes& sizes, const wire& bytes, digest_width wid
 
 // What one side says of its set by filter or tree.
 struct summary {
-    double bytes = 0, most = 0;  // with the frame
-    double found = 1;            // share of the other side's own elements that it brings to light
+    double bytes = 0, variance = 0, most = 0;  // with the frame
+    double found = 1, found_deviation = 0;     // the share of what only the other side has that it uncovers
 };
 
 digest_set random_set(std::uint64_t items, digest_width width, const hasher& hash, std::uint64_t seed) {
@@ -46,15 +46,17 @@ digest_set random_set(std::uint64_t items, digest_width width, const hasher& has
 // Summaries of random sets, made and measured. Bits per item are the same at any size, so that of a large set
 // is as many times that of a part: halves of it, because the trie of a random set repeats itself with each.
 template <class Payload>
-double mean_payload(std::uint64_t items, digest_width width, const hasher& hash, Payload payload_of) {
+summary measured(std::uint64_t items, digest_width width, const hasher& hash, Payload payload_of) {
     constexpr std::uint64_t enough = 1 << 17;
     double times = 1;
     for (; items > enough; items /= 2) times *= 2;
     const std::uint64_t sets = 1 + 8'000 / (items + 20);
-    double sum = 0;
+    tally all;
     for (std::uint64_t set = 0; set < sets; ++set)
-        sum += static_cast<double>(payload_of(items, random_set(items, width, hash, set)));
-    return times * sum / static_cast<double>(sets);
+        all.add(static_cast<double>(payload_of(items, random_set(items, width, hash, set))), 1, false);
+    const forecast f = all.means();
+    return {.bytes = wire(width, hash).message(times * f.bytes),
+            .variance = times * f.deviation * f.deviation};
 }
 
 double rate(double keys, std::uint64_t bits, unsigned hashes) {
@@ -63,58 +65,65 @@ double rate(double keys, std::uint64_t bits, unsigned hashes) {
 // A filter as a message, not coded: a header of 64 bytes, whole words, a checksum.
 double longest(std::uint64_t bits) { return 64 + std::ceil(static_cast<double>(bits) / 64) * 8 + 4; }
 
-result<summary> filter_summary(std::uint64_t items, const settings& how, digest_width width,
-                               const hasher& hash) {
+result<summary> filter_summary(std::uint64_t items, std::uint64_t lacking, const settings& how,
+                               digest_width width, const hasher& hash) {
     const auto shape = filter_shape(items, how.bits_per_item, hash);
     if (!shape) return shape.error();
-    const double payload = mean_payload(items, width, hash, [&](std::uint64_t n, const digest_set& set) {
-        geometry part = *shape;
-        if (n != items) part = *filter_shape(n, how.bits_per_item, hash);
+    summary s = measured(items, width, hash, [&](std::uint64_t n, const digest_set& set) {
+        const geometry part = n == items ? *shape : *filter_shape(n, how.bits_per_item, hash);
         return payload_of_filter(*filter_of(set, part)).size();
     });
-    const wire bytes(width, hash);
-    return summary{bytes.message(payload), bytes.message(longest(shape->bits)),
-                   theory::filter_found(rate(static_cast<double>(items), shape->bits, shape->hashes))};
+    s.most = wire(width, hash).message(longest(shape->bits));
+    s.found = theory::filter_found(rate(static_cast<double>(items), shape->bits, shape->hashes));
+    if (lacking > 0) s.found_deviation = std::sqrt(s.found * (1 - s.found) / static_cast<double>(lacking));
+    return s;
 }
 
-result<summary> tree_summary(std::uint64_t items, std::uint64_t searcher, const settings& how,
-                             digest_width width, const hasher& hash) {
+result<summary> tree_summary(std::uint64_t items, std::uint64_t searcher, std::uint64_t lacking,
+                             const settings& how, digest_width width, const hasher& hash) {
     const auto shape = plan_tree(items, how.bits_per_item);
     if (!shape) return shape.error();
-    const double payload = mean_payload(items, width, hash, [&](std::uint64_t n, const digest_set& set) {
+    summary s = measured(items, width, hash, [&](std::uint64_t n, const digest_set& set) {
         std::vector<std::byte> bytes;
         reconciliation_tree::make(set, n == items ? *shape : *plan_tree(n, how.bits_per_item))
             ->append_to(bytes);
         return bytes.size();
     });
+    constexpr double own_fields = 3 + 2 * 10;
+    s.most = wire(width, hash).message(own_fields + longest(shape->node_bits) + longest(shape->leaf_bits));
     const auto keys = static_cast<double>(items);
-    const double found =
-        theory::tree_found(theory::tree_path(static_cast<double>(searcher), shape->grain), shape->corrections,
-                           rate(theory::tree_nodes(keys, shape->grain), shape->node_bits, shape->node_hashes),
-                           rate(keys, shape->leaf_bits, shape->leaf_hashes));
-    const wire bytes(width, hash);
-    constexpr double lengths = 3 + 2 * 10;  // the tree's own fields
-    return summary{bytes.message(payload),
-                   bytes.message(lengths + longest(shape->node_bits) + longest(shape->leaf_bits)), found};
+    const auto path = theory::tree_path(static_cast<double>(searcher), shape->grain);
+    const double node_rate =
+        rate(theory::tree_nodes(keys, shape->grain), shape->node_bits, shape->node_hashes);
+    const double leaf_rate = rate(keys, shape->leaf_bits, shape->leaf_hashes);
+    s.found = theory::tree_found(path, shape->corrections, node_rate, leaf_rate);
+    s.found_deviation = theory::tree_found_deviation(path, shape->corrections, node_rate, leaf_rate,
+                                                     static_cast<double>(lacking));
+    return s;
 }
 
 // Both send a summary, and the peer an offer of what it found.
 result<forecast> expect_summaries(const set_sizes& sizes, const settings& how, digest_width width,
                                   const hasher& hash) {
-    const auto summary_of = [&](std::uint64_t items, std::uint64_t searcher) {
-        return how.method == method::filter ? filter_summary(items, how, width, hash)
-                                            : tree_summary(items, searcher, how, width, hash);
+    const auto summary_of = [&](std::uint64_t items, std::uint64_t searcher, std::uint64_t lacking) {
+        return how.method == method::filter ? filter_summary(items, lacking, how, width, hash)
+                                            : tree_summary(items, searcher, lacking, how, width, hash);
     };
-    const auto mine = summary_of(sizes.here(), sizes.there());
+    const auto mine = summary_of(sizes.here(), sizes.there(), sizes.only_there);
     if (!mine) return mine.error();
-    const auto theirs = sizes.here() == sizes.there() ? mine : summary_of(sizes.there(), sizes.here());
+    const auto theirs = summary_of(sizes.there(), sizes.here(), sizes.only_here);
     if (!theirs) return theirs.error();
     const wire bytes(width, hash);
     const auto here = static_cast<double>(sizes.only_here), there = static_cast<double>(sizes.only_there);
     forecast f;
-    if (sizes.difference() > 0) f.found = (here * theirs->found + there * mine->found) / (here + there);
+    if (sizes.difference() > 0) {
+        f.found = (here * theirs->found + there * mine->found) / (here + there);
+        f.found_deviation =
+            std::hypot(here * theirs->found_deviation, there * mine->found_deviation) / (here + there);
+    }
     f.bytes = mine->bytes + theirs->bytes + bytes.list(there * mine->found);
-    f.deviation = bytes.element() * std::sqrt(there * mine->found * (1 - mine->found));
+    f.deviation = std::sqrt(mine->variance + theirs->variance +
+                            std::pow(bytes.element() * there * mine->found_deviation, 2));
     f.most = mine->most + theirs->most + bytes.list(there);
     return f;
 }

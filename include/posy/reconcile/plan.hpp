@@ -28,9 +28,9 @@ struct forecast {
     // Both ways, until the side that asks knows the difference (outcome::finding), frames and all: the mean
     // of many conversations, the standard deviation of one, and what no conversation exceeds.
     double bytes = 0, deviation = 0, most = 0;
-    double round_trips = 1;  // on average
-    double listed = 0;       // the exact way: how often the peer ends up listing its whole set
-    double found = 1;        // the expected share
+    double round_trips = 1;                 // on average
+    double listed = 0;                      // the exact way: how often the peer ends up listing its whole set
+    double found = 1, found_deviation = 0;  // the expected share, and its standard deviation
 };
 
 // `how` says by which way and with how many bits per item. Messages carry the hash's seed: with one that is
