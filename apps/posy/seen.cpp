@@ -4,7 +4,6 @@
 // from a field of the records, or from the clock when they are read.
 #include <fmt/core.h>
 
-#include <charconv>
 #include <ctime>
 
 #include "keys.hpp"
@@ -26,22 +25,6 @@ struct options {
     bool invert = false;
 };
 
-// "90", "90s", "10m", "6h" or "7d", in seconds.
-std::uint64_t parse_duration(const std::string& text) {
-    std::uint64_t number = 0;
-    const char* const last = text.data() + text.size();
-    const auto [end, wrong] = std::from_chars(text.data(), last, number);
-    const std::string_view unit(end, last);
-    for (const auto& [name, seconds] : {std::pair<std::string_view, std::uint64_t>{"", 1},
-                                        {"s", 1},
-                                        {"m", 60},
-                                        {"h", 3600},
-                                        {"d", 86'400}}) {
-        if (wrong == std::errc{} && unit == name && number <= 1'000'000'000'000) return number * seconds;
-    }
-    throw failure("--window " + text + ": give a time such as 90s, 10m, 6h or 7d");
-}
-
 window_filter open(const options& o) {
     if (!o.state.empty() && std::filesystem::exists(o.state)) {
         message m = load_message(o.state);
@@ -51,8 +34,8 @@ window_filter open(const options& o) {
     }
     if (o.window.empty()) throw failure("seen: say how long keys are to be remembered, with --window");
     return take(
-        window_filter::with_rate(parse_amount(o.items), o.rate, parse_duration(o.window), o.generations,
-                                 layout_id::blocked, hasher(o.hash.family(), o.hash.seed())),
+        window_filter::with_rate(parse_amount(o.items), o.rate, parse_duration("--window", o.window),
+                                 o.generations, layout_id::blocked, hasher(o.hash.family(), o.hash.seed())),
         "seen");
 }
 

@@ -9,6 +9,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "tool.hpp"
+
 namespace posy::tool {
 
 std::string count(double n) {
@@ -93,6 +95,21 @@ std::uint64_t parse_amount(const std::string& text) {
         throw CLI::ValidationError("'" + text + "' is not a whole number");
     }
     return static_cast<std::uint64_t>(std::llround(amount));
+}
+
+std::uint64_t parse_duration(const std::string& option, const std::string& text) {
+    std::uint64_t number = 0;
+    const char* const last = text.data() + text.size();
+    const auto [end, wrong] = std::from_chars(text.data(), last, number);
+    const std::string_view unit(end, last);
+    for (const auto& [name, seconds] : {std::pair<std::string_view, std::uint64_t>{"", 1},
+                                        {"s", 1},
+                                        {"m", 60},
+                                        {"h", 3600},
+                                        {"d", 86'400}}) {
+        if (wrong == std::errc{} && unit == name && number <= 1'000'000'000'000) return number * seconds;
+    }
+    throw failure(option + " " + text + ": give a time such as 90s, 10m, 6h or 7d");
 }
 
 }  // namespace posy::tool

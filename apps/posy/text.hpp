@@ -24,4 +24,7 @@ std::string table(const std::vector<std::vector<std::string>>& rows);
 // "10M" → 10,000,000; "1.5G"; "64KiB" → 65,536. Throws CLI::ValidationError.
 std::uint64_t parse_amount(const std::string& text);
 
+// "90", "90s", "10m", "6h" or "7d", in seconds. Throws failure, which names the option.
+std::uint64_t parse_duration(const std::string& option, const std::string& text);
+
 }  // namespace posy::tool
