@@ -28,18 +28,8 @@ struct options {
 
 constexpr unsigned decimals = 6;  // of a second: microseconds
 
-// "90", "90s", "0.5s", "10m", "1.5h" or "7d", in microseconds.
-std::uint64_t parse_duration(const std::string& text) {
-    const std::size_t digits = std::min(text.find_first_not_of("0123456789."), text.size());
-    const auto number = parse_decimal(text.substr(0, digits), decimals);
-    for (const auto& [name, seconds] : {std::pair<std::string_view, std::uint64_t>{"", 1},
-                                        {"s", 1},
-                                        {"m", 60},
-                                        {"h", 3600},
-                                        {"d", 86'400}}) {
-        if (number && text.substr(digits) == name && *number <= 100'000'000'000'000) return *number * seconds;
-    }
-    throw failure("--window " + text + ": give a time such as 90s, 0.5s, 10m, 6h or 7d");
+std::uint64_t window_of(const options& o) {
+    return static_cast<std::uint64_t>(parse_duration("--window", o.window).count());
 }
 
 // What the state file was planned for stays; an option that says otherwise is an error.
@@ -56,8 +46,7 @@ window_filter go_on(const options& o) {
     };
     const unsigned g = filter->generations();
     keep("--generations", o.generations == g);
-    keep("--window",
-         o.window.empty() || (parse_duration(o.window) + g - 1) / g * g == filter->remembered_at_least());
+    keep("--window", o.window.empty() || (window_of(o) + g - 1) / g * g == filter->remembered_at_least());
     keep("--items", parse_amount(o.items) == filter->planned().items);
     keep("--fpr", o.rate == filter->planned().rate);
     return std::move(*filter);
@@ -66,10 +55,9 @@ window_filter go_on(const options& o) {
 window_filter open(const options& o) {
     if (!o.state.empty() && std::filesystem::exists(o.state)) return go_on(o);
     if (o.window.empty()) throw failure("seen: say how long keys are to be remembered, with --window");
-    return take(
-        window_filter::with_rate(parse_amount(o.items), o.rate, parse_duration(o.window), o.generations,
-                                 layout_id::blocked, hasher(o.hash.family(), o.hash.seed())),
-        "seen");
+    return take(window_filter::with_rate(parse_amount(o.items), o.rate, window_of(o), o.generations,
+                                         layout_id::blocked, hasher(o.hash.family(), o.hash.seed())),
+                "seen");
 }
 
 // Says so when a window is given more than it was planned for: at once when that is twice as much or more

@@ -9,6 +9,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "tool.hpp"
+
 namespace posy::tool {
 
 std::string count(double n) {
@@ -110,6 +112,17 @@ std::optional<std::uint64_t> parse_decimal(std::string_view text, unsigned decim
     const char* const end = digits.data() + digits.size();
     const auto [at, wrong] = std::from_chars(digits.data(), end, number);
     return point > 0 && wrong == std::errc{} && at == end ? std::optional(number) : std::nullopt;
+}
+
+std::chrono::microseconds parse_duration(const std::string& option, const std::string& text) {
+    const std::size_t digits = std::min(text.find_first_not_of("0123456789."), text.size());
+    const auto number = parse_decimal(text.substr(0, digits), 6);
+    for (const auto& [name, seconds] :
+         {std::pair<std::string_view, int>{"", 1}, {"s", 1}, {"m", 60}, {"h", 3600}, {"d", 86'400}}) {
+        if (number && text.substr(digits) == name && *number <= 100'000'000'000'000)
+            return std::chrono::microseconds(*number) * seconds;
+    }
+    throw failure(option + " " + text + ": give a time such as 90s, 0.5s, 10m, 6h or 7d");
 }
 
 }  // namespace posy::tool

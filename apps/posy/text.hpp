@@ -1,6 +1,7 @@
 // Numbers as people read them.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
@@ -29,5 +30,8 @@ std::uint64_t parse_amount(const std::string& text);
 // "12.5" → 12,500 with three decimals; digits beyond them are cut off. Nothing if that is not all of the
 // text, or above 2^64.
 std::optional<std::uint64_t> parse_decimal(std::string_view text, unsigned decimals);
+
+// "90", "90s", "0.5s", "10m", "1.5h" or "7d". Throws failure, which names the option.
+std::chrono::microseconds parse_duration(const std::string& option, const std::string& text);
 
 }  // namespace posy::tool

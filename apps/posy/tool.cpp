@@ -28,10 +28,22 @@ std::string display_name(const std::string& path, bool output) {
 }
 
 void for_each_message(const std::vector<std::string>& paths,
-                      const std::function<void(message, const std::string&)>& use,
-                      const read_limits& limits) {
+                      const std::function<void(message, const std::string&)>& use, const read_limits& limits,
+                      const fetch_options& how) {
     for (const std::string& path : paths) {
         const std::string name = display_name(path);
+        if (is_url(path)) {
+            const std::string body = fetch(path, how);
+            const byte_view bytes = as_byte_view(body);
+            std::size_t at = 0;
+            do {
+                auto next = from_bytes(bytes.subspan(at), limits);
+                if (!next) throw failure(name + ": the answer is not a message: " + next.error().text());
+                at += next->size;
+                use(std::move(*next), name);
+            } while (at < bytes.size());
+            continue;
+        }
         const auto file =
             path == "-" ? base::descriptor(dup(STDIN_FILENO)) : take(base::open_for_reading(path), name);
         message_reader reader(file.get(), limits);
@@ -39,7 +51,7 @@ void for_each_message(const std::vector<std::string>& paths,
     }
 }
 
-message load_message(const std::string& path, const read_limits& limits) {
+message load_message(const std::string& path, const read_limits& limits, const fetch_options& how) {
     std::optional<message> first;
     for_each_message(
         {path},
@@ -47,7 +59,7 @@ message load_message(const std::string& path, const read_limits& limits) {
             if (first) throw failure(name + ": more than one message; unite them first with 'posy union'");
             first = std::move(next);
         },
-        limits);
+        limits, how);
     return std::move(*first);  // the reader does not end without a message or an error
 }
 
