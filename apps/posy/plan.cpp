@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "codec/choose.hpp"
+#include "plan_bounds.hpp"
 #include "plan_family.hpp"
 #include "plot.hpp"
 #include "posy/growing_filter.hpp"
@@ -126,6 +127,7 @@ void add_plan(CLI::App& app) {
     struct state {
         shape_options shape;
         family_options family;
+        bounds_options bounds;
         bool json = false, table = false;
         std::string plot;
     };
@@ -138,12 +140,14 @@ void add_plan(CLI::App& app) {
         "  posy plan -n 1M --fpr 0.02 --minimize message --delta-fraction 0.05 --plot curves.svg\n"
         "  posy plan -n 1M --difference 1000                          what reconciling two such sets takes\n"
         "  posy plan -n 1M --window 6 --value-bits 8                  window filters, maps\n"
-        "  posy plan --sketch 0.0001,0.01                             sketches");
+        "  posy plan --sketch 0.0001,0.01                             sketches\n"
+        "  posy plan -n 1M --fpr 0.01 --bounds --universe 2^32        how few bits there can be");
     s->shape.add_to(*command);
     s->family.add_to(*command);
     command->add_flag("--json", s->json, "Print one JSON object");
     command->add_flag("--tradeoff", s->table,
                       "Show what can be traded for what: the best plan for every number of hashes");
+    s->bounds.add_to(*command);
     command->add_option("--plot", s->plot,
                         "Draw the rate against hashes and against bits per item (SVG, by gnuplot)");
     command->callback([s] {
@@ -177,8 +181,9 @@ void add_plan(CLI::App& app) {
                                 {"memory_bytes_while_growing", g->growing_bits / 8}};
             }
         }
-        const std::string family = s->family.describe(&a.chosen, j);
-        print(s->json ? j.dump(2) + "\n" : describe(a.chosen) + describe(a) + family);
+        std::string beside = s->bounds.describe(a.chosen, want, j);
+        beside += s->family.describe(&a.chosen, j);
+        print(s->json ? j.dump(2) + "\n" : describe(a.chosen) + describe(a) + beside);
     });
 }
 
