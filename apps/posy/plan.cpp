@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "plan_bounds.hpp"
 #include "plan_family.hpp"
 #include "plot.hpp"
 #include "posy/growing_filter.hpp"
@@ -199,6 +200,7 @@ void add_plan(CLI::App& app) {
     struct state {
         shape_options shape;
         family_options family;
+        bounds_options bounds;
         bool json = false, table = false;
         std::string plot;
     };
@@ -212,12 +214,14 @@ void add_plan(CLI::App& app) {
         "  posy plan -n 10k --fpr 0.02 --minimize delta --delta-fraction 0.05 --max-memory 16KiB\n"
         "  posy plan -n 1M --difference 1000                          what reconciling two such sets takes\n"
         "  posy plan -n 1M --window 6 --value-bits 8                  window filters, maps\n"
-        "  posy plan --sketch 0.0001,0.01                             sketches");
+        "  posy plan --sketch 0.0001,0.01                             sketches\n"
+        "  posy plan -n 1M --fpr 0.01 --bounds --universe 2^32        how few bits there can be");
     s->shape.add_to(*command);
     s->family.add_to(*command);
     command->add_flag("--json", s->json, "Print one JSON object");
     command->add_flag("--tradeoff", s->table,
                       "Show what can be traded for what: the best plan for every number of hashes");
+    s->bounds.add_to(*command);
     command->add_option("--plot", s->plot,
                         "Draw the rate against hashes and against bits per item (SVG, by gnuplot)");
     command->callback([s] {
@@ -232,9 +236,10 @@ void add_plan(CLI::App& app) {
         const auto a = take(advise(want), "plan");
         if (!s->plot.empty()) plot_plan(a.chosen, s->plot);
         if (s->json) j = to_json(a);
-        const std::string family = s->family.describe(&a.chosen, j);
+        std::string beside = s->bounds.describe(a.chosen, want, j);
+        beside += s->family.describe(&a.chosen, j);
         print(s->json ? j.dump(2) + "\n"
-                      : describe(a.chosen) + describe_counters(a.chosen) + describe(a) + family);
+                      : describe(a.chosen) + describe_counters(a.chosen) + describe(a) + beside);
     });
 }
 
