@@ -22,13 +22,14 @@ double variance_of_power(double items, double bits, double k) {
 // load in their bits. The loads have a given sum: what a straight line through (load, cover) explains of the
 // scatter comes out the same in every filter.
 double variance_in_lines(double items, const group_shape& g) {
-    const double lines = g.groups / g.touched, mean = items / lines, reach = 12 * std::sqrt(mean) + 60;
+    const double lines = g.lines, mean = items / lines, reach = 12 * std::sqrt(mean) + 60;
     if (mean > 4096) return 0;  // a line is full, and all are alike
     double cover = 0, square = 0, product = 0, loads = 0;
     for (double x = std::floor(std::max(0.0, mean - reach)); x <= std::min(items, mean + reach); ++x) {
         const double weight = theory::binomial_weight(x, items, 1 / lines);
-        const double here =
-            x > 0 ? theory::blocked_rate(x, g.bits, g.hashes, static_cast<unsigned>(g.bits) / 8) : 0;
+        const double here = x > 0 ? theory::blocked_rate(x, g.bits, static_cast<unsigned>(g.hashes),
+                                                         static_cast<unsigned>(g.bits) / 8)
+                                  : 0;
         cover += weight * here;
         square += weight * here * here * (1 + variance_of_power(x, g.bits, g.hashes));
         product += weight * here * (x - mean);
@@ -45,11 +46,10 @@ double rate_deviation(const geometry& g, double items) {
     if (!(items > 0)) return 0;
     return layouts::with_layout(g, [&]<class Layout>(const Layout& layout) {
         const group_shape groups = layout.groups();
-        const double relative =
-            groups.random_load
-                ? groups.touched * variance_in_lines(items, groups)
-                : groups.groups * variance_of_power(items, groups.bits, g.hashes / groups.groups);
-        return Layout::expected_rate(items, static_cast<double>(g.bits), g.hashes) * std::sqrt(relative);
+        const double of_part = groups.lines > 1 ? variance_in_lines(items, groups)
+                                                : variance_of_power(items, groups.bits, groups.hashes);
+        return Layout::expected_rate(items, static_cast<double>(g.bits), g.hashes) *
+               std::sqrt(groups.parts * of_part);
     });
 }
 
