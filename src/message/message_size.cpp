@@ -12,7 +12,8 @@ frame::header header_of(frame::kind kind, const plan& p) {
     frame::header h;
     h.kind = kind;
     h.geometry = p.geometry();
-    h.items = p.items;
+    h.provenance.items = p.items;
+    if (kind != frame::kind::delta) h.provenance.planned = p.promise();
     return h;
 }
 
