@@ -126,15 +126,25 @@ estimate estimate_union(const group_shape& g, const bit_array& a, const bit_arra
             zeros == 0 ? infinite : std::max(value, end_of_interval(g, zeros, start, z, +1))};
 }
 
+// A bound from above that holds at the level, from the zeros alone: fewer zeros never lower it, which makes
+// it a bound for any array whose ones are among these. (The likelihood of lines does not: it takes a line
+// with fewer ones than one key sets for impossible.) One end alone at a level is that of the two-sided
+// interval that misses twice as often.
+double most_items(const group_shape& g, const bit_array& bits, double level) {
+    const double z = deviations(std::max(0.0, 2 * level - 1));
+    const double all = g.groups * g.bits, zeros = all - static_cast<double>(bits.ones());
+    if (!g.random_load || zeros == 0 || zeros == all) return estimate_union(g, bits, bits, z).high;
+    const double value = items_from_zeros(g, zeros);
+    return value + z * std::sqrt(std::max(0.0, estimate_covariance(g, value, value, value)));
+}
+
 }  // namespace
 
 estimate estimate_items(const bloom_filter& filter, double level) {
     const auto g =
         layouts::with_layout(filter.geometry(), [](const auto& layout) { return layout.groups(); });
     if (filter.provenance().intersection) {
-        // One end alone at this level is the end of the two-sided interval that misses twice as often.
-        const double z = deviations(std::max(0.0, 2 * level - 1));
-        const double most = estimate_union(g, filter.bits(), filter.bits(), z).high;
+        const double most = most_items(g, filter.bits(), level);
         return {most, 0, most};
     }
     return estimate_union(g, filter.bits(), filter.bits(), deviations(level));
