@@ -100,8 +100,8 @@ std::string contents_of(const bloom_filter& plain) {
                                       " at 95 %; 'posy compare' of the sets' own filters estimates them"
                                 : range(different) + " at 95 %");
     text += row("fill", fmt::format("{:.2f} %", 100 * plain.fill()));
-    text += row("false-positive rate", rate(plain.false_positive_rate()) +
-                                           (of.intersection ? " for keys of none of the sets" : ""));
+    text += row("false-positive rate",
+                rate(plain.false_positive_rate()) + (of.intersection ? " for keys of none of the sets" : ""));
     if (of.intersection) text += row("  keys of one set", "the rate of the other sets' filters");
     if (stands)
         text += row("  predicted", rate(stands->expected_rate) + " for " + count(stands->items) + " items");

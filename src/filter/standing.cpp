@@ -5,11 +5,17 @@
 #include "posy/estimate.hpp"
 
 namespace posy {
+namespace {
+
+// The level at which the bits contradict a count: who inserts different keys is not told otherwise.
+constexpr double surely = 0.999999;
+
+}  // namespace
 
 std::optional<standing> standing_of(const bloom_filter& filter) {
     const provenance& of = filter.provenance();
     if (of.intersection) return std::nullopt;
-    const estimate different = estimate_items(filter);
+    const estimate different = estimate_items(filter, surely);
     const bool counted = of.items && static_cast<double>(*of.items) <= different.high;
     standing s;
     s.items = counted ? static_cast<double>(*of.items) : different.value;

@@ -69,6 +69,23 @@ std::uint64_t items_field(const provenance& p) {
     return p.intersection ? items_of_intersection : items_unknown;
 }
 
+void read_items(field_reader& in, header& h) {
+    const std::uint64_t items = in.varint();
+    if (items >= items_offset) h.provenance.items = items - items_offset;
+    h.provenance.intersection = items == items_of_intersection;
+    if (!h.has_geometry() && items != items_unknown)
+        in.fail("a number of items where the payload has its own");
+    if (h.kind == kind::counting && !h.provenance.items)
+        in.fail("a counting filter that does not know its number of items");
+}
+
+void read_plan(field_reader& in, header& h) {
+    const std::uint64_t items = in.varint();
+    if (items == 0) return;
+    h.provenance.planned = promise{items, std::bit_cast<double>(in.number<std::uint64_t>())};
+    if (!h.provenance.planned->valid()) in.fail("a planned rate that does not lie between 0 and 1");
+}
+
 // Can a message of this kind have this codec?
 bool allowed(const header& h) {
     switch (h.kind) {
@@ -171,13 +188,7 @@ result<header> decode(byte_view bytes) {
         }
         if (auto valid = check(checked); !valid) in.fail(valid.error().message, geometry_offset);
     }
-    const std::uint64_t items = in.varint();
-    if (items >= items_offset) h.provenance.items = items - items_offset;
-    h.provenance.intersection = items == items_of_intersection;
-    if (!h.has_geometry() && items != items_unknown)
-        in.fail("a number of items where the payload has its own");
-    if (h.kind == kind::counting && !h.provenance.items)
-        in.fail("a counting filter that does not know its number of items");
+    read_items(in, h);
     const std::uint64_t counter_bits = in.varint();
     if (h.kind == kind::counting ? counter_bits != 4 && counter_bits != 8 : counter_bits != 0) {
         in.fail("counters of " + std::to_string(counter_bits) + " bits");
@@ -188,12 +199,7 @@ result<header> decode(byte_view bytes) {
         h.base_generation = in.varint();
         h.base_checksum = in.number<std::uint32_t>();
     }
-    if (h.has_plan()) {
-        if (const std::uint64_t planned = in.varint(); planned > 0) {
-            h.provenance.planned = promise{planned, std::bit_cast<double>(in.number<std::uint64_t>())};
-            if (!h.provenance.planned->valid()) in.fail("a planned rate that does not lie between 0 and 1");
-        }
-    }
+    if (h.has_plan()) read_plan(in, h);
     h.payload_size = in.varint();
     if (!in.wrong() && (h.raw() ? h.payload_size != h.array_bytes() : h.payload_size > largest_payload(h))) {
         in.fail("a payload of " + std::to_string(h.payload_size) + " bytes where the array has " +

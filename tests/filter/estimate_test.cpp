@@ -101,6 +101,12 @@ TEST_P(every_layout, the_items_of_an_intersection_are_bounded_from_above) {
         EXPECT_LE(estimate_items(some_common).high, e.high);
     }
     expect_covered(held, describe(g));
+    // Nearly empty: lines with fewer ones than any key sets.
+    const geometry wide{round_up_bits(n * 200, 6, GetParam()), 6, GetParam()};
+    auto few = filter_of(wide, 1, 0, n);
+    ASSERT_TRUE(intersect(few, filter_of(wide, 1, n - 100, 2 * n)));
+    EXPECT_GE(estimate_items(few).high, 100);
+    EXPECT_LE(estimate_items(few).high, 400);
 }
 
 TEST(estimate, an_intersection_cannot_be_compared) {
