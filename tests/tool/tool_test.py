@@ -437,6 +437,29 @@ class Combine(ToolTest):
             self.assertGreaterEqual(c[what]["high"], truth, what)
         self.assertIn("Jaccard", self.posy("compare", "a", "b").decode())
 
+    def test_compare_by_the_surveys_formulas(self):
+        for name, first, last in [("a", 0, 2000), ("b", 1000, 3000)]:
+            self.build(name, first, last, "--layout", "spread")
+        c = json.loads(self.posy("compare", "--json", "--formulas", "a", "b"))
+        by = c["formulas"]
+        # The zeros of A, B and their AND say what those of A, B and their OR say.
+        self.assertAlmostEqual(by["from_zeros"], c["intersection"]["value"], delta=1e-6 * 1000)
+        self.assertTrue(by["sizes_known"])
+        self.assertAlmostEqual(by["from_inner_product"], 1000, delta=60)
+        self.assertGreater(by["inner_product"], 1000)
+        self.assertIn("from the inner product", self.posy("compare", "--formulas", "a", "b").decode())
+        self.assertNotIn("formulas", json.loads(self.posy("compare", "--json", "a", "b")))
+        self.build("line", 0, 10, "--layout", "blocked")
+        self.fails("compare", "line", "line", "--formulas", saying="--formulas are for layout spread; these filters are blocked")
+
+    def test_a_full_array_has_a_lower_end_only(self):
+        self.build("full", 0, 3000, "--bits-per-item", "0.2", "--hashes", "4", "--layout", "spread")
+        self.assertRegex(self.posy("info", "full").decode(), r"different items +at least [\d,]+ at 95 %")
+        e = json.loads(self.posy("info", "--json", "full"))["estimated_items"]
+        self.assertIsNone(e["value"])
+        self.assertIsNone(e["high"])
+        self.assertTrue(400 < e["low"] <= 3000, e)
+
 
 class BadInput(ToolTest):
     def setUp(self):
