@@ -143,8 +143,8 @@ double overflow_bound_half_full(unsigned j, double m);
 // the same over a history of t sets
 double overflow_bound_sets(double m, double t, unsigned j = 16);
 
-// P(any counter ≥ j), to six digits (src/theory/occupancy.hpp says how): all throws go to all counters. And
-// where a key's are dealt out in lines, as above, to three digits or better.
+// P(any counter ≥ j), to 1e-4 of it or better (src/theory/occupancy.hpp says how): all throws go to all
+// counters. And where a key's are dealt out in lines, as above, to three digits or better.
 double overflow_probability(unsigned j, double n, double m, unsigned k);
 double blocked_overflow_probability(unsigned j, double n, double m, unsigned k, unsigned word_bits = 64);
 

@@ -10,7 +10,7 @@ namespace posy::theory {
 namespace {
 
 constexpr unsigned most_multiplied_out = 512;
-constexpr double rare = 1e-5;
+constexpr double rare = 3e-5;
 
 double at_least_one(double probability, double of) { return -std::expm1(of * std::log1p(-probability)); }
 
