@@ -229,6 +229,7 @@ std::string describe_others(const message& m, const std::string& name, bool json
     for (const auto& [what, value] : j.items()) {
         std::string label = what;
         std::ranges::replace(label, '_', ' ');
+        if (label == "planned false positive rate") label = "planned rate";
         text += row(label, value.is_string()         ? value.get<std::string>()
                            : value.is_object()       ? range(estimate_items(std::get<growing_filter>(m.body)))
                            : what.ends_with("rate")  ? rate(value.get<double>())

@@ -131,13 +131,14 @@ double growing_filter::different_keys(std::size_t stage) const {
 }
 
 // Goes on in a further array when the last one is full, and says after how many keys to look again. That
-// costs a pass over the older arrays, and is not done before the last one could be full.
+// costs a pass over the older arrays: it is not done before the last one could be full, and where keys are
+// repeated, not again before a sixty-fourth of what it holds.
 result<void> growing_filter::look_for_room() {
     geometry g = stages_.back().geometry();
-    const double room = static_cast<double>(capacity(g, rate_)) - different_keys(stages_.size() - 1);
+    const auto holds = static_cast<double>(capacity(g, rate_)), there = different_keys(stages_.size() - 1);
     const auto again = [&](double keys) { sure_room_ = static_cast<std::uint64_t>(std::max(1.0, keys)); };
-    again(room);
-    if (room >= 1) return {};
+    again(std::max(holds - there, there < static_cast<double>(came_.back()) ? holds / 64 : 1));
+    if (holds - there >= 1) return {};
     g.bits *= growth;
     auto next = stages_.size() < max_stages ? bloom_filter::make(g) : error{"too many arrays"};
     if (!next) {

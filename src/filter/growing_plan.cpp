@@ -25,10 +25,11 @@ std::vector<std::uint64_t> divisors_of(std::uint64_t n) {
 
 // The rate that so many keys will hardly exceed in an array folded by this: the expected one and three
 // deviations of what the bits come to. So how far to fold is a matter of the number of keys and not of
-// chance, and a forecast can tell.
-double sure_rate(geometry g, double items, std::uint64_t divisor) {
+// chance, and a forecast can tell. Above `enough` the expected one will do.
+double sure_rate(geometry g, double items, std::uint64_t divisor, double enough) {
     g.bits /= divisor;
-    return expected_rate(g, items) + 3 * rate_deviation(g, items);
+    const double expected = expected_rate(g, items);
+    return expected > enough ? expected : expected + 3 * rate_deviation(g, items);
 }
 
 // The divisors that are worth a thought, and their sure rates: those at which so many keys have at most
@@ -36,13 +37,13 @@ double sure_rate(geometry g, double items, std::uint64_t divisor) {
 std::vector<std::pair<std::uint64_t, double>> useful_folds(const geometry& g, double items, double rate) {
     const auto divisors = divisors_of(g.bits / smallest_array(g));
     auto at = std::ranges::partition_point(
-        divisors, [&](std::uint64_t divisor) { return sure_rate(g, items, divisor) <= rate; });
+        divisors, [&](std::uint64_t divisor) { return sure_rate(g, items, divisor, rate) <= rate; });
     std::vector<std::pair<std::uint64_t, double>> useful;
     for (double alone = rate; at != divisors.begin() && alone > 1e-3 * rate;) {
-        alone = sure_rate(g, items, *--at);
+        alone = sure_rate(g, items, *--at, rate);
         useful.emplace_back(*at, alone);
     }
-    if (useful.empty() || useful.back().first != 1) useful.emplace_back(1, sure_rate(g, items, 1));
+    if (useful.empty() || useful.back().first != 1) useful.emplace_back(1, sure_rate(g, items, 1, 1));
     return useful;
 }
 
@@ -65,7 +66,7 @@ std::uint64_t capacity(const geometry& g, double rate) {
     std::uint64_t low = 1, high = g.bits;
     while (low + 1 < high) {
         const std::uint64_t middle = low + (high - low) / 2;
-        (sure_rate(g, static_cast<double>(middle), least_fold) <= 0.95 * rate ? low : high) = middle;
+        (sure_rate(g, static_cast<double>(middle), least_fold, rate) <= 0.95 * rate ? low : high) = middle;
     }
     return low;
 }

@@ -265,12 +265,11 @@ result<window_filter> window_filter::parse(hasher hash, byte_view payload, std::
     planned.items = in.varint();
     require(check_promise(planned));
     const std::uint64_t latest = in.varint();
-    // An array takes three bytes at least.
-    const std::uint64_t count = in.varint(in.left() / 3), size = bit_array::word_count(g.bits) * 8;
+    // An array takes three bytes at least; in memory, its bits and its description.
+    const std::uint64_t count = in.varint(in.left() / 3);
+    const std::uint64_t size = bit_array::word_count(g.bits) * 8 + sizeof(generation);
     if (!in.wrong() && std::max<std::uint64_t>(count, 1) > max_bytes / size)
-        in.fail("a window in " + std::to_string(count) + " arrays of " + std::to_string(size) +
-                " bytes, above the limit of " + std::to_string(max_bytes) +
-                "; raise it if you trust the sender");
+        in.fail(std::to_string(count) + " arrays of " + base::above_limit(size, max_bytes));
     if (in.wrong()) return *in.wrong();
     window_filter parsed(g, planned, slot, generations);
     parsed.latest_ = latest;
