@@ -94,7 +94,7 @@ papers::section index_of(const std::vector<std::string>& names) {
         "(2012), appendix A. Displayed formulas are numbered as they follow each other in the document; text "
         "is "
         "what a sentence says."});
-    papers::table t{"", {{"document", "where", "kind", "what", "section"}}};
+    papers::table t{"", {{"document", "where", "kind", "what", "section"}}, true};
     papers::data d{"catalogue", {{"document", "where", "kind", "what", "section", "number"}}};
     for (const auto& e : papers::catalogue()) {
         const std::string number = papers::number_of(e.section);

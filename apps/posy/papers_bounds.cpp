@@ -199,7 +199,7 @@ sheet list_sheet(bool measured) {
 
 sheet identifier_sheet() {
     sheet t("bounds_identifiers", "Bits per item",
-            {{"representation", ""}, {"bits_per_item", "bits"}, {"rate", "rate"}});
+            {{"representation", "representation"}, {"bits_per_item", "bits"}, {"rate", "rate"}});
     t.row({"identifiers of a universe of 2^32 keys, ⌈log2 |U|⌉", 32, 0});
     t.row({"identifiers of 64 bits", 64, 0});
     for (const double bits : {8.0, 16.0}) {

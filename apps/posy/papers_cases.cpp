@@ -148,7 +148,7 @@ void ask_simulation(laboratory& lab) {
 section write_simulation(const laboratory& lab) {
     section s{"The simulations of Compressed Bloom Filters, with real hashing and our coder", {}};
     if (lab.trials() == 0) {
-        for (const char* name : {"simulation/sizes", "simulation/rates", "simulation/ones"}) {
+        for (const char* name : {"simulation/sizes", "simulation/ones"}) {
             s.parts.emplace_back(heading{name});
             s.parts.emplace_back(paragraph{"Nothing was simulated in this run."});
         }
@@ -177,7 +177,6 @@ section write_simulation(const laboratory& lab) {
                   "another column of Table VI; (32, 2) has 2075.9, and the paper's simulated mean is then 14 "
                   "bytes above theory, as "
                   "in its other runs, and not 24."});
-    s.parts.emplace_back(heading{"simulation/rates"});
     s.parts.emplace_back(rate_table(lab));
     s.parts.emplace_back(heading{"simulation/ones"});
     s.parts.emplace_back(ones_table(lab));

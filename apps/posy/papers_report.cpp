@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 #include <fstream>
 #include <iterator>
 
@@ -83,7 +84,7 @@ class markdown {
         for (const auto& point : l.points) text_ += "- " + point + "\n";
     }
     void operator()(const table& t) {
-        text_ += "\n**" + t.caption + "**\n\n";
+        text_ += t.caption.empty() ? "\n" : "\n**" + t.caption + "**\n\n";
         for (std::size_t i = 0; i < t.rows.size(); ++i) {
             for (const cell& c : t.rows[i]) {
                 const std::string text =
@@ -93,7 +94,7 @@ class markdown {
             }
             text_ += "|\n";
             if (i != 0) continue;
-            for (std::size_t j = 0; j < t.rows[0].size(); ++j) text_ += j == 0 ? "|---" : "|---:";
+            for (std::size_t j = 0; j < t.rows[0].size(); ++j) text_ += j == 0 || t.words ? "|---" : "|---:";
             text_ += "|\n";
         }
     }
@@ -150,6 +151,7 @@ table {{ border-collapse: collapse; font-size: 0.85rem; font-variant-numeric: ta
 caption {{ text-align: left; font-weight: bold; padding: 0.5rem 0; }}
 th, td {{ padding: 0.2rem 0.5rem; text-align: right; border-bottom: 1px solid #ddd; white-space: nowrap; }}
 th:first-child, td:first-child {{ text-align: left; }}
+.words th, .words td {{ text-align: left; white-space: normal; }}
 th {{ background: #f3eef8; }}
 td small {{ color: #777; display: block; }}
 td.misprint {{ background: #fde4dc; }}
@@ -175,7 +177,8 @@ figcaption {{ font-size: 0.9rem; color: #555; }}
         text_ += "</ul>\n";
     }
     void operator()(const table& t) {
-        text_ += "<div class=\"wide\"><table><caption>" + escaped(t.caption) + "</caption>\n";
+        text_ += fmt::format("<div class=\"wide\"><table{}><caption>{}</caption>\n",
+                             t.words ? " class=\"words\"" : "", escaped(t.caption));
         for (std::size_t i = 0; i < t.rows.size(); ++i) {
             const std::string kind = i == 0 ? "th" : "td";
             text_ += "<tr>";
@@ -217,7 +220,9 @@ figcaption {{ font-size: 0.9rem; color: #555; }}
 
 // ---- Sheets ----------------------------------------------------------------------------------------------
 
-sheet::value::value(double x) : value(fmt::format("{:.4g}", x), x) {}
+sheet::value::value(double x)
+    : value(std::abs(x) < 1e7 && x == std::floor(x) ? fmt::format("{:.0f}", x) : fmt::format("{:.4g}", x),
+            x) {}
 sheet::value::value(std::string shown_, double x)
     : shown(std::move(shown_)), exact(shown == "–" ? "" : fmt::format("{}", x)) {}
 

@@ -32,6 +32,7 @@ struct list {
 struct table {
     std::string caption;
     std::vector<std::vector<cell>> rows;  // the first is the heading
+    bool words = false;                   // all columns to the left
 };
 struct picture {
     std::string name, caption;
@@ -61,7 +62,7 @@ class sheet {
         std::string name, title;  // in the file, in the table; a column without a title is in the file alone
     };
     struct value {
-        value(double x);
+        value(double x);  // four digits, or a whole number
         value(std::uint64_t x) : shown(std::to_string(x)), exact(shown) {}
         value(unsigned x) : value(std::uint64_t{x}) {}
         value(int x) : shown(std::to_string(x)), exact(shown) {}

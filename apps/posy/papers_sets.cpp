@@ -35,7 +35,7 @@ std::string list_of(const std::vector<std::uint64_t>& positions) {
 // x1 and x2 go in; y1 is the first of a1, a2, … that meets a 0, y2 the first that meets none.
 sheet example_sheet(unsigned hashes) {
     sheet t(fmt::format("sets_example{}", hashes), fmt::format("{} bits, {} hashes", example_bits, hashes),
-            {{"step", ""}, {"positions", "positions"}, {"array", "array"}, {"answer", "answer"}});
+            {{"step", "step"}, {"positions", "positions"}, {"array", "array"}, {"answer", "answer"}});
     bloom_filter filter = take(bloom_filter::make(shape(example_bits, hashes, 0)), "papers");
     t.row({"empty", "", picture_of(filter), ""});
     const auto at = [&](const std::string& key) {
@@ -70,7 +70,7 @@ sheet tricks_sheet() {
     constexpr std::uint64_t bits = 1 << 17, strangers = 1'000'000;
     constexpr unsigned k = 5;
     sheet t("sets_tricks", fmt::format("{} bits, {} hashes", bits, k),
-            {{"filter", ""},
+            {{"filter", "filter"},
              {"bits", "m"},
              {"items", "|S|"},
              {"differing", "bits unlike those of the filter built so"},
@@ -147,7 +147,7 @@ sheet intersection_sheet(std::uint64_t trials) {
         const double expected = bits * (1 - missed(first) - missed(second) + missed(first + second - common));
         const auto seen = [&](const average& a) {
             return trials == 0 ? sheet::none()
-                               : sheet::value(fmt::format("{:.1f} ± {:.1g}", a.mean(), a.error()), a.mean());
+                               : sheet::value(fmt::format("{:.1f} ± {:.2g}", a.mean(), a.error()), a.mean());
         };
         t.row({common,
                {fmt::format("{:.6f}", both), both},

@@ -45,7 +45,8 @@ TEST(hadoop, keeps_its_promise_where_truncation_breaks_it) {
     for (const double rate : {0.3, 0.1, 0.01, 1e-6}) {
         for (const int items : {1, 7, 100, 12345}) {
             EXPECT_LE(optimal_rate(static_cast<double>(hadoop_bits(items, rate)) / items), rate);
-            EXPECT_GT(optimal_rate(static_cast<double>(hadoop_printed_bits(items, static_cast<float>(rate))) / items),
+            EXPECT_GT(optimal_rate(static_cast<double>(hadoop_printed_bits(items, static_cast<float>(rate))) /
+                                   items),
                       rate);
         }
     }

@@ -209,6 +209,24 @@ class Sections(unittest.TestCase):
             self.near(row["coded_bits"], log2_binomial(n * n, row["values"]), 1e-6)
             self.assertTrue(row["coded_bits"] <= row["message_bits"] < 1.02 * row["coded_bits"] + 100, row)
 
+    # ---- the text of Compressed Bloom Filters ----
+
+    def test_what_the_text_says(self):
+        rows = self.rows("mitzenmacher2002_text", os.path.join(self.scratch.name, "all"))
+        ranges = {"almost 20 %": (0.17, 0.20), "2 times": (2, 2.1), "about 30 %": (0.28, 0.32), "over 50 %": (0.5, 0.55),
+                  "roughly 5 to 15 %": (0.05, 0.15), "six": (5.8, 6.2), "over 20 %": (0.2, 0.25), "below 1/2": (0, 0.5)}
+        printed = 0
+        for row in rows:
+            value, text = float(row["computed"]), row["printed"]
+            if text in ranges:
+                self.assertTrue(ranges[text][0] <= value <= ranges[text][1], row)
+            else:  # half a unit of the last digit
+                number = text.removeprefix("about ")
+                place = 10.0 ** -len(number.split(".")[1])
+                self.assertLessEqual(abs(value - float(number)), place / 2 * (1 + 1e-9), row)
+                printed += 1
+        self.assertEqual((len(rows), printed), (18, 7))
+
     # ---- limits ----
 
     def test_beta_and_its_limits(self):
@@ -230,7 +248,8 @@ class Sections(unittest.TestCase):
         self.near(worst["hashes"], 8 * math.log(2))
         self.near(worst["rate"], 0.6185 ** 8, 1e-3)
         for row in ends:
-            self.near(row["bits_per_item"] * entropy(row["zeros"]), 8, 1e-6 if row["zeros"] < 1 - 1e-9 else 1)
+            if row["zeros"] < 1 - 1e-6:  # beyond, 1 − p has lost its digits
+                self.near(row["bits_per_item"] * entropy(row["zeros"]), 8, 1e-6)
             self.assertGreater(row["over_limit"], 1)
         self.assertLess(ends[0]["over_limit"], 1.35)
         self.assertLess(ends[-1]["rate"], 0.75 * worst["rate"])
@@ -241,7 +260,8 @@ class Sections(unittest.TestCase):
     def test_practice(self):
         budgets = {row["case"]: row for row in self.numbers("limits_budget")}
         for case, printed in [("(14, 2)", 11.375), ("(48, 3)", 14.386)]:
-            self.near(budgets[case]["deviation"], printed, 0.002)
+            # The printed one is that of 100,000 trials, and has a standard error of 0.22 % itself.
+            self.near(budgets[case]["deviation"], printed, 0.007)
             self.assertEqual(budgets[case]["printed"], printed)
             self.assertGreater(budgets[case]["room"], 6)
         for row in self.numbers("limits_sorted"):
@@ -343,7 +363,7 @@ class Sections(unittest.TestCase):
             for r in flow:
                 self.assertEqual(r["bytes"], 4)
                 self.assertEqual(r["conservative"], max(r["before"], 6))  # and only to 6
-                self.assertGreaterEqual(r["plain"], r["before"] + 4)
+                self.assertEqual(r["plain"], r["before"] + 4)
             self.assertEqual(min(r["conservative"] for r in flow), 6)
         for row in self.numbers("sets_heavy"):
             self.assertEqual(row["missed"], 0)
@@ -354,7 +374,9 @@ class Sections(unittest.TestCase):
         rows = self.numbers("sets_applications")
         self.assertEqual({row["where"] for row in rows}, {5.2, 5.3, 6.1, 6.3, 7.1, 7.2, 8.2})
         for row in rows:  # sixteen trials: six standard errors, odds of 2e-5
-            self.assertLess(abs(row["measured"] - row["expected"]), 6 * row["standard_error"] + 1e-9, row)
+            rare = math.sqrt(row["expected"] / 16) if row["where"] == 7.2 else 0  # too few to show their own spread
+            error = max(row["standard_error"], rare)
+            self.assertLess(abs(row["measured"] - row["expected"]), 6 * error + 1e-9, row)
 
     # ---- Hadoop ----
 
