@@ -82,6 +82,11 @@ wishes shape_options::to_wishes(std::uint64_t items) const {
     return w;
 }
 
+geometry spectral_shape(wishes w, const std::string& who) {
+    w.layout = layout_id::spread;
+    return take(choose(w), who).geometry();
+}
+
 void hash_options::add_to(CLI::App& command) {
     command.add_option("--hash", family_, "Hash family")
         ->check(CLI::IsMember(names(hash_families())))
