@@ -6,8 +6,10 @@
 
 #include "posy/count_min.hpp"
 #include "posy/reconcile/plan.hpp"
+#include "posy/spectral_filter.hpp"
 #include "posy/theory.hpp"
 #include "posy/window_filter.hpp"
+#include "shape.hpp"
 #include "text.hpp"
 #include "tool.hpp"
 
@@ -28,6 +30,13 @@ std::pair<std::string, double> sketch_wish(const std::string& text) {
     return {text.substr(0, comma), odds};
 }
 
+// The exact way starts with symbols, the whole set or a part of it, as the sketches say.
+std::string way_of(const reconcile::forecast& f) {
+    if (f.listed > 0.995) return "the whole set";
+    if (f.listed < 0.005) return "symbols";
+    return fmt::format("whole set in {:.0f} %, else symbols", 100 * f.listed);
+}
+
 }  // namespace
 
 void family_options::add_to(CLI::App& command) {
@@ -37,6 +46,10 @@ void family_options::add_to(CLI::App& command) {
     command.add_option("--value-bits", value_bits_, "Plan also a sealed map with values of so many bits");
     command.add_option("--difference", difference_,
                        "Plan also how to reconcile two such sets that differ by so many items");
+    command.add_option("--items-there", items_there_,
+                       "How many items the other side of --difference has (default: --items)");
+    command.add_flag("--spectral", spectral_,
+                     "Plan also a spectral filter that says of --items different keys how often they came");
     command.add_option("--sketch", sketch_,
                        "Plan a Count-Min sketch: its largest error as a share of the total, or its memory; "
                        "and the odds of a larger error, e.g. 0.0001,0.01 or 64MiB,0.01");
@@ -47,6 +60,7 @@ std::string family_options::describe(const plan* beside, nlohmann::ordered_json&
     if (beside && generations_) text += "\n" + window(*beside, json["window"]);
     if (beside && value_bits_) text += "\n" + map(*beside, json["map"]);
     if (beside && !difference_.empty()) text += "\n" + reconciliation(*beside, json["reconciliation"]);
+    if (beside && spectral_) text += "\n" + spectral(*beside, json["spectral"]);
     if (!sketch_.empty()) text += "\n" + sketch(json["sketch"]);
     return beside ? text : text.substr(1);
 }
@@ -93,15 +107,47 @@ std::string family_options::map(const plan& beside, nlohmann::ordered_json& json
 }
 
 std::string family_options::reconciliation(const plan& beside, nlohmann::ordered_json& json) const {
-    const std::uint64_t difference = parse_amount(difference_);
-    std::vector<std::vector<std::string>> rows{{"reconciliation", "bytes", "found %"}};
+    const std::uint64_t there = items_there_.empty() ? beside.items : parse_amount(items_there_);
+    const auto sizes = take(reconcile::set_sizes::of(beside.items, there, parse_amount(difference_)), "plan");
+    std::vector<std::vector<std::string>> rows{
+        {"reconciliation", "bytes", "±", "at most", "round trips", "found %", "by"}};
     for (const auto how : {reconcile::method::exact, reconcile::method::filter, reconcile::method::tree}) {
-        const auto f = take(reconcile::expect(beside.items, difference, {.method = how}), "plan");
+        const auto f = take(reconcile::expect(sizes, {.method = how}), "plan");
+        const bool exact = how == reconcile::method::exact;
         const std::string name(name_of(how));
-        rows.push_back({name, count(std::round(f.bytes)), fmt::format("{:.2f}", 100 * f.found)});
-        json[name] = {{"bytes", f.bytes}, {"found", f.found}};
+        const auto whole = [](double amount) { return count(std::round(amount)); };
+        rows.push_back({name, whole(f.bytes), whole(f.deviation), whole(f.most),
+                        fmt::format("{:.1f}", f.round_trips), fmt::format("{:.2f}", 100 * f.found),
+                        exact ? way_of(f) : "10 bits per item"});
+        json[name] = {{"bytes", f.bytes},     {"deviation", f.deviation},
+                      {"most_bytes", f.most}, {"round_trips", f.round_trips},
+                      {"found", f.found},     {"found_deviation", f.found_deviation}};
+        if (exact) json[name]["whole_set"] = f.listed;
     }
     return table(rows);
+}
+
+// What `posy count --spectral` makes for so many keys and this rate of wrong answers.
+std::string family_options::spectral(const plan& beside, nlohmann::ordered_json& json) const {
+    const geometry g =
+        spectral_shape({.items = beside.items, .rate = beside.false_positive_rate}, "plan: --spectral");
+    const auto memory_by = [&](spectral_method method) { return spectral_filter::memory_bytes(g, method); };
+    const std::uint64_t memory = memory_by(spectral_method::minimum_increase);
+    const std::uint64_t recurring = memory_by(spectral_method::recurring_minimum);
+    const double wrong = spectral_filter::expected_wrong(g, beside.items);
+    const double strangers = spectral_filter::expected_wrong(g, beside.items + 1);
+    json = {{"counters", g.bits},
+            {"hashes", g.hashes},
+            {"layout", name_of(g.layout)},
+            {"memory_bytes", memory},
+            {"memory_bytes_recurring", recurring},
+            {"wrong", wrong},
+            {"wrong_strangers", strangers}};
+    return row("spectral filter",
+               fmt::format("{} counters, {} hashes", count(static_cast<double>(g.bits)), g.hashes)) +
+           row("  memory", fmt::format("{}; with recurring minimum {}", bytes(memory), bytes(recurring))) +
+           row("  wrong estimates", fmt::format("{} with --plain, fewer otherwise", rate(wrong))) +
+           row("  strangers seen", rate(strangers));
 }
 
 std::string family_options::sketch(nlohmann::ordered_json& json) const {

@@ -98,6 +98,32 @@ class FamilyTest(unittest.TestCase):
         self.assertLess(ways["exact"]["bytes"], 3000)
         self.assertAlmostEqual(ways["filter"]["found"], 0.9918, places=3)
 
+    def test_plans_of_reconciliation_are_what_it_takes(self):
+        """One conversation each: 1 % or five of the deviations that the plan gives, a false alarm in 10^5."""
+        def write(name, keys):
+            with open(os.path.join(self.dir, name), "w") as f:
+                f.writelines(f"{key}\n" for key in keys)
+        # In the middle of this range a session used to send symbols first and then the whole set after all.
+        for here, there, difference in [(1, 1, 0), (1, 1, 2), (60, 60, 2), (5000, 5000, 2500), (5000, 5000, 3000), (5000, 5000, 4000),
+                                        (5000, 5000, 10000), (20000, 20000, 40), (100, 8000, 7900), (8000, 100, 7900)]:
+            plans = self.plan("-n", str(here), "--items-there", str(there), "--difference", str(difference))["reconciliation"]
+            only_here = (difference + here - there) // 2
+            write("here", range(here))
+            write("there", range(only_here, only_here + there))
+            for method, plan in plans.items():
+                took = json.loads(self.posy("reconcile", "--method", method, "--json", "here", "there", status=0 if difference else 1))
+                used = took["finding"]["bytes_sent"] + took["finding"]["bytes_received"]
+                what = f"{method} {here} {there} {difference}"
+                self.assertAlmostEqual(used, plan["bytes"], delta=max(0.01 * plan["bytes"], 5 * plan["deviation"] + 8), msg=what)
+                self.assertLessEqual(used, plan["most_bytes"], msg=what)
+                found = len(took["only_here"]) + len(took["only_there"])
+                self.assertAlmostEqual(found, plan["found"] * difference, msg=what,
+                                       delta=max(0.01 * difference, 5 * plan["found_deviation"] * difference + 1))
+        self.assertEqual(self.plan("-n", "1000", "--difference", "2000")["reconciliation"]["exact"]["whole_set"], 1)
+        self.assertEqual(self.plan("-n", "1000", "--difference", "20")["reconciliation"]["exact"]["whole_set"], 0)
+        self.posy("plan", "-n", "10", "--items-there", "20", "--difference", "9", status=2)
+        self.assertIn("fewer items", self.stderr)
+
     def test_plans_of_sketches(self):
         text = "".join(f"{i % 100}\n" for i in range(1000))
         for wish, options in [("0.001,0.05", ["--epsilon", "0.001", "--delta", "0.05"]), ("100kB", ["--memory", "100kB"])]:
