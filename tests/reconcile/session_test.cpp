@@ -423,13 +423,15 @@ void sum_again(bytes& message) {
 // Whatever bytes arrive: an error, or the right answer. Where the texts are fetched, nothing wrong goes
 // unnoticed by who asks, since digests and texts have to fit.
 TEST(reconcile_session, damaged_messages_never_give_a_wrong_difference) {
-    const side a(0, 400, digest_width::half), b(6, 408, digest_width::half);
-    const auto only_a = without(a.set.elements(), b.set.elements());
-    const auto only_b = without(b.set.elements(), a.set.elements());
+    const side a(0, 400, digest_width::half);
+    const side few(6, 408, digest_width::half), many(80, 480, digest_width::half);  // by symbols, and by list
     std::mt19937_64 random(11);
     int refused = 0, survived = 0;
     for (const method how : {method::exact, method::filter, method::tree}) {
-        for (int round = 0; round < 250; ++round) {
+        for (int round = 0; round < 300; ++round) {
+            const side& b = round % 2 ? few : many;
+            const auto only_a = without(a.set.elements(), b.set.elements());
+            const auto only_b = without(b.set.elements(), a.set.elements());
             const settings s{.method = how, .fetch = true, .limits = {1 << 22}};
             conversation c{*session::ask(a.set, s, a.owner()), session::answer(b.set, s, b.owner())};
             int countdown = static_cast<int>(random() % 8);
