@@ -160,10 +160,10 @@ spectral_filter make_spectral(const options& o) {
     if (o.memory.empty()) {
         w.rate = o.wrong.value_or(0.01);
     } else {
-        // The recurring minimum has half as many counters again, and a mark for each of the first.
-        const double counter = o.recurring ? 4 + 2 + 1.0 / 8 : 4;
-        w.bits_per_item =
-            std::floor(static_cast<double>(parse_amount(o.memory)) / counter) / static_cast<double>(w.items);
+        // The recurring minimum has half as many counters again, and a mark for each of the first, in words.
+        const double counter = o.recurring ? 4 + 2 + 1.0 / 8 : 4, words = o.recurring ? 12 : 0;
+        w.bits_per_item = std::floor((static_cast<double>(parse_amount(o.memory)) - words) / counter) /
+                          static_cast<double>(w.items);
     }
     geometry g = spectral_shape(w, "count");
     g.hash = o.hash.family();

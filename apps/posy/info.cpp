@@ -213,6 +213,17 @@ nlohmann::ordered_json facts_of_others(const any_body& body) {
                 j["different_keys"] = std::round(estimate_items(keys).value);
                 j["wrong"] = keys.false_positive_rate();
             }
+            if constexpr (std::same_as<Body, spectral_filter>) {
+                const bloom_filter keys = take(b.projection(), "info");
+                j["method"] = name_of(b.method());
+                j["counters"] = b.geometry().bits;
+                j["hashes"] = b.geometry().hashes;
+                j["layout"] = name_of(b.geometry().layout);
+                j["total"] = b.items();
+                j["memory_bytes"] = spectral_filter::memory_bytes(b.geometry(), b.method());
+                j["different_keys"] = std::round(estimate_items(keys).value);
+                j["wrong"] = keys.false_positive_rate();
+            }
             if constexpr (std::same_as<Body, reconcile::envelope>) j["part"] = name_of(b.kind());
             if constexpr (requires { b.value_bits(); }) j["value_bits"] = b.value_bits();
         },

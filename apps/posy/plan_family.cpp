@@ -10,6 +10,7 @@
 #include "posy/spectral_filter.hpp"
 #include "posy/theory.hpp"
 #include "posy/window_filter.hpp"
+#include "shape.hpp"
 #include "text.hpp"
 #include "tool.hpp"
 
@@ -34,7 +35,7 @@ std::pair<std::string, double> sketch_wish(const std::string& text) {
 std::string way_of(const reconcile::forecast& f) {
     if (f.listed > 0.995) return "the whole set";
     if (f.listed < 0.005) return "symbols";
-    return fmt::format("symbols, or in {:.0f} % the whole set", 100 * f.listed);
+    return fmt::format("whole set in {:.0f} %, else symbols", 100 * f.listed);
 }
 
 }  // namespace

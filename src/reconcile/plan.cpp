@@ -74,6 +74,7 @@ result<summary> filter_summary(std::uint64_t items, std::uint64_t lacking, const
         return payload_of_filter(*filter_of(set, part)).size();
     });
     s.most = wire(width, hash).message(longest(shape->bits));
+    s.bytes = std::min(s.bytes, s.most);
     s.found = theory::filter_found(rate(static_cast<double>(items), shape->bits, shape->hashes));
     if (lacking > 0) s.found_deviation = std::sqrt(s.found * (1 - s.found) / static_cast<double>(lacking));
     return s;
@@ -91,6 +92,7 @@ result<summary> tree_summary(std::uint64_t items, std::uint64_t searcher, std::u
     });
     constexpr double own_fields = 3 + 2 * 10;
     s.most = wire(width, hash).message(own_fields + longest(shape->node_bits) + longest(shape->leaf_bits));
+    s.bytes = std::min(s.bytes, s.most);
     const auto keys = static_cast<double>(items);
     const auto path = theory::tree_path(static_cast<double>(searcher), shape->grain);
     const double node_rate =

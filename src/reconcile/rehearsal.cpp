@@ -148,7 +148,7 @@ class counted_difference final : public difference {
 class conversation {
   public:
     conversation(const set_sizes& sizes, digest_width width, const wire& bytes)
-        : strategy_(width), wire_(bytes), here_(sizes.here()), there_(sizes.there()) {}
+        : strategy_(width), wire_(bytes), there_(sizes.there()) {}
 
     void run(difference& what, double sketch, tally& all) {
         bytes_ = sketch;
@@ -197,7 +197,7 @@ class conversation {
 
     strategy strategy_;
     const wire& wire_;
-    std::uint64_t here_, there_;
+    std::uint64_t there_;
     double bytes_ = 0, trips_ = 1;
 };
 

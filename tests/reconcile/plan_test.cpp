@@ -68,7 +68,8 @@ void expect_truth(const set_sizes& sizes, const settings& how, digest_width widt
     if (how.method == method::exact) {
         EXPECT_EQ(m.found.least, 1) << what;
     }
-    EXPECT_NEAR(m.round_trips.mean(), plan->round_trips, 0.05 + 4.5 * m.round_trips.standard_error()) << what;
+    const double trip = std::max(m.round_trips.standard_error(), std::sqrt(plan->round_trips - 1) / runs);
+    EXPECT_NEAR(m.round_trips.mean(), plan->round_trips, 0.03 + 4.5 * trip) << what;
     EXPECT_NEAR(m.listed.mean(), plan->listed, 0.05 + 4.5 * 0.5 / runs) << what;
 }
 
@@ -103,19 +104,19 @@ TEST(reconcile_plan, the_exact_way_chooses_early) {
     }
 }
 
-// 21 shapes of sets of 1 to 600 items, three ways, two widths.
+// Sets of 1 to 600 items, three ways, two widths; the long form has all shapes.
 TEST(reconcile_plan, small_sets_take_what_was_expected) {
     for (const std::uint64_t n : {1, 2, 10, 40, 120}) {
-        for (const set_sizes& sizes : shapes_of(n, n)) {
-            expect_truth(sizes, {}, digest_width::half, 150);
-            if (sizes.difference() % 3 == 1) expect_truth(sizes, {}, digest_width::full, 150);
-        }
+        const auto shapes = shapes_of(n, n);
+        for (std::size_t i = n % 3; i < shapes.size(); i += 3)
+            expect_truth(shapes[i], {}, i % 2 ? digest_width::half : digest_width::full, 100);
         for (const std::uint64_t d : {std::uint64_t{0}, n / 3, 2 * n}) {
             for (const method how : {method::filter, method::tree})
                 expect_truth(*set_sizes::of(n, n, d), {.method = how}, digest_width::half, 20);
         }
     }
-    for (const set_sizes& sizes : shapes_of(600, 600)) expect_truth(sizes, {}, digest_width::half, 20);
+    const auto shapes = shapes_of(600, 600);
+    for (std::size_t i = 0; i < shapes.size(); i += 2) expect_truth(shapes[i], {}, digest_width::half, 20);
     expect_truth(*set_sizes::of(0, 0, 0), {}, digest_width::half, 1);
     expect_truth(*set_sizes::of(0, 50, 50), {}, digest_width::half, 3);
     expect_truth(*set_sizes::of(50, 0, 50), {.method = method::tree}, digest_width::half, 3);
@@ -184,7 +185,8 @@ TEST(reconcile_plan, seeds_travel_in_every_message) {
     const auto plain = *expect({5000, 0, 0}, {});
     const auto seeded = *expect({5000, 0, 0}, {}, digest_width::half,
                                 hasher(hash_family::siphash, {~std::uint64_t{0}, ~std::uint64_t{0}}));
-    EXPECT_EQ(seeded.bytes - plain.bytes, 2 * 18);  // two seeds of ten bytes each where zeros took one
+    EXPECT_NEAR(seeded.bytes - plain.bytes, 2 * 18,
+                1e-6);  // two seeds of ten bytes each where zeros took one
 }
 
 TEST(reconcile_plan, impossible_sizes_and_wishes_are_refused) {
