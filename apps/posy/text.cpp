@@ -36,7 +36,7 @@ std::string rate(double share) {
 }
 
 std::string range(const estimate& e) {
-    if (std::isinf(e.value)) return "at least " + count(e.low);
+    if (std::isinf(e.high)) return "at least " + count(e.low);
     return fmt::format("{} ({} … {})", count(e.value), count(e.low), count(e.high));
 }
 

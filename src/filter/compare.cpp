@@ -49,7 +49,7 @@ class overlap_test {
         const double lost = counts_.thrown(common) - (bits - left);
         const auto set =
             lost < left ? count_distribution(lost, variance) : count_distribution(left, variance);
-        const double slope = zeros_.a * zeros_.b / (left * left);
+        const double slope = slope_by_own(left);
         const double given = std::max(0.0, sigma * sigma - slope * slope * variance);
         const double expected = zeros_.a * zeros_.b / left, width = 40 * sigma + 64;
         window sum{std::max(0.0, std::floor(expected - width)), {}};
@@ -74,7 +74,14 @@ class overlap_test {
         const double sigma = deviation(common, share), left = counts_.expected(common);
         const double expected = zeros_.a * zeros_.b / left;
         if (sigma == 0) return std::abs(zeros_.of_or - expected) < 0.5;
-        const double x = (zeros_.of_or - disjoint_) / sigma, mean = (expected - disjoint_) / sigma;
+        // What is due to the common keys' own zeros is straight in those, the rest in the zeros of the OR.
+        const double slope = slope_by_own(left);
+        const double own = share > 0 || zeros_.of_or == 0
+                               ? 0
+                               : std::min(1.0, slope * slope * counts_.variance(common) / (sigma * sigma));
+        const double off = own == 0 ? 0 : own * slope * (left - zeros_.a * zeros_.b / zeros_.of_or);
+        const double mean = (expected - disjoint_) / sigma;
+        const double x = mean + (off + (1 - own) * (zeros_.of_or - expected)) / sigma;
         const double distance = x >= 0 ? std::abs(x - mean) : std::sqrt(mean * mean - 2 * x * mean);
         if (mean == 0) return normal_below(-distance);
         const double low = mean >= distance ? mean - distance : mean / 2 - distance * distance / (2 * mean);
@@ -82,6 +89,11 @@ class overlap_test {
     }
 
   private:
+    // How the zeros of the OR move with those of the common keys' own filter; neither A nor B has more.
+    double slope_by_own(double left) const {
+        return std::min(1.0, zeros_.a / left) * std::min(1.0, zeros_.b / left);
+    }
+
     struct window {
         double first;
         std::vector<double> p;
