@@ -266,12 +266,12 @@ TEST(plan, the_tradeoff_has_a_row_for_every_number_of_hashes) {
 // Every wish at the ends of its range has finite figures that belong to the proposed array, or an error.
 // Set POSY_LONG_TESTS=1 for more of the range.
 TEST(plan, extremes) {
-    std::vector<std::uint64_t> sizes{1, 64, 1'000'000};
-    std::vector<double> rates{0.9, 0.01, 1e-12};
+    std::vector<std::uint64_t> sizes{1, 1'000'000};
+    std::vector<double> rates{0.9, 1e-12};
     if (std::getenv("POSY_LONG_TESTS")) {
-        sizes.insert(sizes.end(), {2, 3, 4, 5, 7, 63, 65, 100, 2048, 2049, 1u << 31, std::uint64_t{1} << 34,
-                                   std::uint64_t{1} << 40});
-        rates.insert(rates.end(), {0.99, 0.5, 0.1, 1e-4, 1e-6, 1e-9});
+        sizes.insert(sizes.end(), {2, 3, 4, 5, 7, 63, 64, 65, 100, 2048, 2049, 1u << 31,
+                                   std::uint64_t{1} << 34, std::uint64_t{1} << 40});
+        rates.insert(rates.end(), {0.99, 0.5, 0.1, 0.01, 1e-4, 1e-6, 1e-9});
     }
     for (const std::uint64_t items : sizes) {
         for (const double rate : rates) {
