@@ -175,7 +175,10 @@ result<plan> plan_search::with(unsigned hashes) const {
     const auto bits = bits_for(hashes);
     if (!bits) return error{"no number of hashes gives that rate in 2^40 bits"};
     if (*bits == 0) return error{"there is room for not a single bit"};
-    return predict(want.items, {*bits, hashes, layout}, want.delta_fraction);
+    auto p = predict(want.items, {*bits, hashes, layout}, want.delta_fraction);
+    if (p && budgeted() && p->false_positive_rate > 1 - 1e-9)
+        return error{"the message is too small: its filter would say yes to everything"};
+    return p;
 }
 
 unsigned plan_search::last() const {

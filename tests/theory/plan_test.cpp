@@ -108,6 +108,7 @@ TEST(plan, impossible_wishes_say_which) {
     EXPECT_NE(why({.items = 1000, .rate = 0.0001, .message_bits_per_item = 4})
                   .find("message of 4 bits per item is too small"),
               std::string::npos);
+    EXPECT_NE(why({.items = 10, .message_bits_per_item = 1e-9}).find("yes to everything"), std::string::npos);
     EXPECT_NE(why({.items = 1000, .delta_fraction = 2}).find("delta fraction"), std::string::npos);
     EXPECT_NE(why({.items = std::uint64_t{1} << 39, .rate = 1e-9}).find("2^40"), std::string::npos);
 }
@@ -265,11 +266,12 @@ TEST(plan, the_tradeoff_has_a_row_for_every_number_of_hashes) {
 // Every wish at the ends of its range has finite figures that belong to the proposed array, or an error.
 // Set POSY_LONG_TESTS=1 for more of the range.
 TEST(plan, extremes) {
-    std::vector<std::uint64_t> sizes{1, 3, 64, std::uint64_t{1} << 34};
-    std::vector<double> rates{0.9, 0.01, 1e-12};
+    std::vector<std::uint64_t> sizes{1, 1'000'000};
+    std::vector<double> rates{0.9, 1e-12};
     if (std::getenv("POSY_LONG_TESTS")) {
-        sizes.insert(sizes.end(), {2, 4, 5, 7, 63, 65, 100, 2048, 2049, 1u << 31, std::uint64_t{1} << 40});
-        rates.insert(rates.end(), {0.99, 0.5, 0.1, 1e-4, 1e-6, 1e-9});
+        sizes.insert(sizes.end(), {2, 3, 4, 5, 7, 63, 64, 65, 100, 2048, 2049, 1u << 31,
+                                   std::uint64_t{1} << 34, std::uint64_t{1} << 40});
+        rates.insert(rates.end(), {0.99, 0.5, 0.1, 0.01, 1e-4, 1e-6, 1e-9});
     }
     for (const std::uint64_t items : sizes) {
         for (const double rate : rates) {
