@@ -182,7 +182,7 @@ void experiment::run() {
     }
     // If keys come evenly and are all different, the rate is what the plan says for the edges of a slot: at
     // its beginning the new array is empty, at its end it is full.
-    if (arrival.name == std::string("even") && repeats == 0 && items >= 100 * generations) {
+    if (arrival.name == std::string("even") && repeats == 0 && items >= 1000 && items >= 100 * generations) {
         const double one =
             window_filter::plan_generation({items, rate}, generations, layout)->false_positive_rate;
         const auto full = [&](unsigned filters) { return -std::expm1(filters * std::log1p(-one)); };
