@@ -66,35 +66,43 @@ std::string family_options::describe(const plan* beside, nlohmann::ordered_json&
     return beside ? text : text.substr(1);
 }
 
-// If keys come evenly: the moment a slot begins, its filter empty, and the moment it ends. The latter is
-// also the worst that any pattern comes to.
+// If keys come evenly: the moment a slot begins, its filter empty, and the moment it ends. And what
+// it is at most, whatever the pattern: the promise.
 std::string family_options::window(const plan& beside, nlohmann::ordered_json& json) const {
     const unsigned g = *generations_;
     const plan one = take(
         window_filter::plan_generation({beside.items, beside.false_positive_rate}, g, beside.layout), "plan");
-    const auto rate_of = [&](unsigned full) {
-        return -std::expm1(full * std::log1p(-one.false_positive_rate));
+    // Of the last g slots some have one key more than the others.
+    const std::uint64_t few = beside.items / g;
+    const double less = few == 0 ? 0 : take(predict(few, one.geometry()), "plan").false_positive_rate;
+    const auto rate_of = [&](std::uint64_t full, std::uint64_t less_full) {
+        return -std::expm1(static_cast<double>(full) * std::log1p(-one.false_positive_rate) +
+                           static_cast<double>(less_full) * std::log1p(-less));
     };
-    const double low = rate_of(g), high = rate_of(g + 1), longest = 1 + 1.0 / g;
+    const std::uint64_t fuller = beside.items % g;
+    const double low = rate_of(fuller, g - fuller), high = rate_of(fuller + 1, g - fuller);
+    const double most = beside.false_positive_rate, longest = 1 + 1.0 / g;
     const std::uint64_t memory = (g + 1) * one.memory_bytes();
-    const std::uint64_t most = window_filter::most_arrays(g) * one.memory_bytes();
+    const std::uint64_t most_memory = window_filter::most_arrays(g) * one.memory_bytes();
     json = {{"generations", g},
             {"bits_of_a_generation", one.bits},
             {"hashes", one.hashes},
             {"memory_bytes", memory},
-            {"memory_bytes_at_worst", most},
+            {"memory_bytes_at_worst", most_memory},
             {"remembered_at_least", 1},
             {"remembered_at_most", longest},
             {"false_positive_rate_low", low},
-            {"false_positive_rate", high}};
+            {"false_positive_rate", high},
+            {"false_positive_rate_at_worst", most}};
     return row("window", fmt::format("{} filters of {} bits and {} hashes", g + 1,
                                      count(static_cast<double>(one.bits)), one.hashes)) +
            row("  memory", fmt::format("{} ({:.4g} bits per item)", bytes(memory),
                                        beside.per_item(8 * static_cast<double>(memory)))) +
-           row("    at worst", fmt::format("{}, if keys come in bursts", bytes(most))) +
+           row("    at worst", fmt::format("{}, if keys come in bursts", bytes(most_memory))) +
            row("  remembered for", fmt::format("1 to {:.4g} times the window", longest)) +
            row("  false-positive rate",
-               fmt::format("{:.3g} when a slot begins, {:.3g} when it ends and at worst", low, high));
+               fmt::format("{:.3g} when a slot begins, {:.3g} when it ends, at most {:.3g}", low, high,
+                           most));
 }
 
 std::string family_options::map(const plan& beside, nlohmann::ordered_json& json) const {

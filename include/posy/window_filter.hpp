@@ -81,7 +81,7 @@ class window_filter {
                             std::span<bool> answers) const;
 
     // The probability that a key that was never inserted is answered with yes at that time, from these very
-    // bits.
+    // bits; an upper bound where keys came back, whose bits are the same in several arrays (docs/growing.md).
     double false_positive_rate(std::uint64_t time) const;
     // Keys that are remembered at that time; one that came back in a later array is counted again.
     std::uint64_t items(std::uint64_t time) const;

@@ -12,10 +12,12 @@ namespace {
 
 using layouts::group_shape;
 
-// Relative variance of fill^k, from that of the number of zeros.
+// Relative variance of fill^k, from that of the number of zeros; where that is none, rounding may make it
+// less.
 double variance_of_power(double items, double bits, double k) {
-    const double fill = 1 - theory::zero_probability(items, bits, k);
-    return fill > 0 ? k * k * theory::zero_count_variance(items, bits, k) / (bits * bits * fill * fill) : 0;
+    const double ones = bits * (1 - theory::zero_probability(items, bits, k));
+    const double zeros = std::max(0.0, theory::zero_count_variance(items, bits, k));
+    return ones > 0 ? k * k * zeros / (ones * ones) : 0;
 }
 
 // Relative variance of the mean, over the lines, of what they cover. Lines differ in load, and lines of equal

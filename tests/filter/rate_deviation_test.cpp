@@ -34,5 +34,15 @@ TEST(rate_deviation, is_that_between_filters) {
     }
 }
 
+// A single key sets one bit of every slice, whichever: no scatter, and no rounding below none.
+TEST(rate_deviation, of_next_to_nothing) {
+    for (const geometry& g : all_shapes()) {
+        for (const double items : {0.0, 0.4, 1.0, 2.0, 1e18}) {
+            const double deviation = rate_deviation(g, items);
+            EXPECT_TRUE(std::isfinite(deviation) && deviation >= 0) << describe(g) << " n=" << items;
+        }
+    }
+}
+
 }  // namespace
 }  // namespace posy
