@@ -103,18 +103,16 @@ def check_info(tool, plan, audit):
                f"{packed.length} bytes for {ideal / 8:.2f}", where)
     codec = CODECS[packed.codec]
     audit.true("message_codec", codec == plan["message_codec"], f"{plan['message_codec']}, but it is {codec}", where)
-    check_bytes(plan, "", packed, audit, where)
-    if "file_bytes" in plan:
-        audit.close("measured: file_bytes", plan["file_bytes"], message.size, where)
+    check_bytes(plan, packed, audit, where)
+    audit.close("measured: file_bytes", plan["file_bytes"], message.size, where)
 
 
-def check_bytes(figures, prefix, message, audit, where):
-    """The whole message and the frame in it, where the plan tells them."""
-    if f"{prefix}message_bytes" in figures:
-        audit.within(f"measured: {prefix}frame_bytes", figures[f"{prefix}frame_bytes"], message.frame, 1, where)
-        # Small messages stray with the number of ones, some bytes.
-        shown, allowed = figures[f"{prefix}message_bytes"], max(SHARE * message.size, 8)
-        audit.within(f"measured: {prefix}message_bytes", shown, message.size, allowed, where)
+def check_bytes(figures, message, audit, where):
+    """The whole message and the frame in it."""
+    audit.within("measured: frame_bytes", figures["frame_bytes"], message.frame, 1, where)
+    # Small messages stray with the number of ones, some bytes.
+    allowed = max(SHARE * message.size, 8)
+    audit.within("measured: message_bytes", figures["message_bytes"], message.size, allowed, where)
 
 
 def check_delta(tool, plan, share, audit):
@@ -136,7 +134,7 @@ def check_delta(tool, plan, share, audit):
     # Whole bytes, and up to five of them over the entropy; or the array as it is, if that is less.
     allowed = max(SHARE * truth, error_of_mean(values)) + 48
     audit.within("measured: delta_bits", min(truth, 8 * plan["memory_bytes"]), mean, allowed, where)
-    if changed == share * n and "delta_message_bytes" in plan:
+    if changed == share * n:
         payload = plan["delta_message_bytes"] - plan["delta_frame_bytes"]
         audit.within("measured: delta_message_bytes", 8 * payload, mean, allowed, where)
         audit.within("measured: delta_frame_bytes", plan["delta_frame_bytes"], message.frame, 2, where)

@@ -2,10 +2,11 @@
 
 N throws into m counters: P(none reaches j) = N!/m^N [z^N] f(z)^m with f = Σ_{i<j} z^i/i!. With f's terms at a point λ
 as a distribution, [z^N] f^m = f(λ)^m λ^−N P(m such numbers add up to N), and that probability is an integral over their
-characteristic function; λ makes N their mean, so that it is not small. In the lines of a dealt array counters are
-taken as independent given the load of their line, an error of the order of one in their number.
+characteristic function; λ makes N their mean, so that it is not small. A word of a dealt line is such an array, of as
+many throws as its keys have for it; the words of a line are taken as independent given its load.
 """
 import cmath
+import functools
 import math
 
 import mathematics as maths
@@ -13,53 +14,66 @@ import mathematics as maths
 EXACT_THROWS = 10 ** 6
 
 
-def none_reaches(j, throws, m):
-    """P(no counter of m has j increments)."""
-    if throws >= m * (j - 1):
-        return 0.0 if throws > m * (j - 1) else math.exp(
-            math.lgamma(throws + 1) - throws * math.log(m) - m * math.lgamma(j))
-    shares = lambda at: [math.exp(i * math.log(at) - math.lgamma(i + 1)) for i in range(j)]
+def thrown_well(weights, throws, m):
+    """P(all is well) when throws fall on m places and one with i of them is well with probability weights[i]:
+    N!/m^N [z^N] (Σ_i weights[i] z^i/i!)^m."""
+    logs = [math.log(weight) - math.lgamma(i + 1) if weight > 0 else -math.inf for i, weight in enumerate(weights)]
+    most = max(i for i, log in enumerate(logs) if log > -math.inf)
+    if throws >= m * most:
+        return math.exp(math.lgamma(throws + 1) - throws * math.log(m) + m * logs[most]) if throws == m * most else 0.0
     low, high = 1e-12, 1e12
-    for _ in range(200):
+    for _ in range(100):
         point = math.sqrt(low * high)
-        terms = shares(point)
-        mean = sum(i * term for i, term in enumerate(terms)) / sum(terms)
+        tilted = [log + i * math.log(point) for i, log in enumerate(logs)]
+        peak = max(tilted)
+        terms = [math.exp(log - peak) for log in tilted]
+        total = sum(terms)
+        mean = sum(i * term for i, term in enumerate(terms)) / total
         low, high = (point, high) if mean < throws / m else (low, point)
-    total = sum(terms)
     variance = m * sum((i - throws / m) ** 2 * term for i, term in enumerate(terms)) / total
     steps = int(20 * math.sqrt(variance)) + 60  # sums this far from N are as good as impossible
+    terms = [(i - throws / m, term / total) for i, term in enumerate(terms) if term > 1e-18 * total]
     integral = 0.0
     for step in range(steps):
-        angle = 2 * math.pi * step / steps
-        turned = sum(term * cmath.exp(1j * angle * (i - throws / m)) for i, term in enumerate(terms)) / total
-        integral += (turned ** m).real if abs(turned) > 0 else 0.0
-    return math.exp(math.lgamma(throws + 1) - throws * math.log(m) + m * math.log(total) - throws * math.log(point)
-                    + math.log(integral / steps))
+        turned = sum(term * cmath.exp(2j * math.pi * step / steps * off) for off, term in terms)
+        integral += (turned ** m).real if abs(turned) > 1e-300 ** (1 / m) else 0.0
+    return math.exp(math.lgamma(throws + 1) - throws * math.log(m) + m * (math.log(total) + peak)
+                    - throws * math.log(point) + math.log(integral / steps))
 
 
-def independent(j, m, tail):
-    """P(any of m counters reaches j), were they independent."""
+@functools.lru_cache(maxsize=1 << 16)
+def none_reaches(j, throws, m):
+    """P(no counter of m has j increments)."""
+    return 1.0 if throws < j else thrown_well([1.0] * j, throws, m)
+
+
+def independent(m, tail):
+    """P(any of m does), each on its own with probability `tail`."""
     return 1.0 if tail >= 1 else -math.expm1(m * math.log1p(-tail))
 
 
 def thrown(j, throws, m):
     if throws <= EXACT_THROWS and m > 1:
         return 1 - none_reaches(j, throws, m)
-    return independent(j, m, maths.counter_tail(j, "spread", throws, m, 1))
+    return independent(m, maths.counter_tail(j, "spread", throws, m, 1))
+
+
+@functools.lru_cache(maxsize=1 << 16)
+def line_well(j, x, k, bits):
+    """P(no counter of a line with x keys reaches j): each word has ⌊k/8⌋ throws of every key, and one more of some."""
+    base, extra = divmod(k, maths.WORDS)
+    mean, reach = x * extra / maths.WORDS, 8 * math.sqrt(x) + 8
+    mores = range(max(0, int(mean - reach)), min(x, int(mean + reach)) + 1) if extra else [0]
+    return sum((maths.counter_probability(more, x, extra / maths.WORDS, 0.0) if extra else 1.0)
+               * none_reaches(j, x * base + more, bits) for more in mores) ** maths.WORDS
 
 
 def lines(j, n, count, k, bits):
-    """Over the loads of the lines: given its load, a line is an array of its own with one line."""
-    size, layout = maths.WORDS * bits, "blocked" if bits == 64 else "narrow"
-    of_load = lambda x: independent(j, size, maths.counter_tail(j, layout, x, size, k))
+    """Over the loads of the lines."""
     if count == 1:
-        return of_load(n)
-    mean = n / count
-    reach = 12 * math.sqrt(mean) + 40
-    total = 0.0
-    for x in range(max(0, int(mean - reach)), min(n, int(mean + reach)) + 1):
-        total += maths.counter_probability(x, n, 1 / count, 0.0) * of_load(x)
-    return independent(j, count, min(1.0, total))
+        return 1 - line_well(j, n, k, bits)
+    most = min(n, int(n / count + 12 * math.sqrt(n / count)) + 40)
+    return 1 - thrown_well([line_well(j, x, k, bits) for x in range(most + 1)], n, count)
 
 
 def bound(j, layout, n, m, k):
@@ -75,11 +89,9 @@ def probability(j, layout, n, m, k):
     if layout == "spread":
         return thrown(j, n * k, m)
     if layout == "sliced":
-        return independent(j, k, thrown(j, n, m // k))
-    bits = maths.WORD_BITS[layout]
-    if layout == "paired":
-        return independent(j, 2, lines(j, n, m // 2 // (maths.WORDS * bits), k // 2, bits))
-    return lines(j, n, m // (maths.WORDS * bits), k, bits)
+        return independent(k, thrown(j, n, m // k))
+    bits, halves = maths.WORD_BITS[layout], 2 if layout == "paired" else 1
+    return independent(halves, lines(j, n, m // halves // (maths.WORDS * bits), k // halves, bits))
 
 
 def highest(layout, n, m, k, most=15):

@@ -98,7 +98,7 @@ def possible(wish):
     """The numbers of hashes with which the wish can be fulfilled at all, by a margin."""
     for k in counts_of(wish):
         m = fixed_bits(wish, k) if "bits-per-item" in wish else largest(wish, k)
-        if m > 0 and m <= MOST_BITS and keeps(wish, m, k, SLACK):
+        if 0 < m <= MOST_BITS and keeps(wish, m, k, SLACK) and fill(layout_of(wish), wish["items"], m, k) < 1 - 1e-9:
             yield k
 
 
@@ -170,7 +170,8 @@ def alternative(name, plan, share):
         wish["delta-fraction"] = share
     kind, _, what = name.partition(", ")
     if what == "same rate":
-        wish.update({"fpr": plan["false_positive_rate"], "minimize": "message" if kind == "compressed" else "memory"})
+        aims = {"compressed": "message", "small delta": "delta"}
+        wish.update({"fpr": plan["false_positive_rate"], "minimize": aims.get(kind, "memory")})
         if kind in MOST_HASHES:
             wish["layout"] = kind
     elif name == "standard, same message":
