@@ -140,9 +140,10 @@ def check_growing(plan, audit, where):
     audit.true("growing: frame_bytes", 20 <= growing["frame_bytes"] <= 40, str(growing["frame_bytes"]), where)
     smaller = [first // d for d in divisors(first // unit) if first // d < bits]
     if smaller:
-        # It must keep the rate whatever its seed: three deviations below, which are some k/√n of the rate.
+        # It must keep the rate whatever its seed: three deviations below.
         rate = maths.rate(layout, n, smaller[0], k)
-        audit.true("growing: no smaller one", rate * (1 + 3 * k / math.sqrt(n)) > promised,
+        audit.true("growing: no smaller one", rate > promised or
+                   rate * (1 + 3 * maths.rate_deviation(layout, n, smaller[0], k)) > promised,
                    f"{bits} bits, but {smaller[0]} will do", where)
 
 
