@@ -1,6 +1,7 @@
 // posy compare: how much two sets have in common, from their filters alone.
 #include <fmt/core.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "posy/estimate.hpp"
@@ -8,33 +9,75 @@
 #include "tool.hpp"
 
 namespace posy::tool {
+namespace {
+
+// The survey's two formulas (Broder and Mitzenmacher 2004, 2.4), as printed. The first takes |A| and |B| to
+// be known: the numbers that the filters say were inserted, or where one does not say, the estimate.
+struct survey {
+    double inner = 0;  // ones in both, M₁ · M₂
+    double from_inner_product = 0, from_zeros = 0;
+    bool sizes_known = false;
+
+    survey(const bloom_filter& a, const bloom_filter& b, const comparison& c) {
+        const double m = static_cast<double>(a.geometry().bits), k = a.geometry().hashes;
+        const auto ones_a = static_cast<double>(a.ones()), ones_b = static_cast<double>(b.ones());
+        inner = ones_a + ones_b - static_cast<double>(ones_of_union(a.bits(), b.bits()));
+        sizes_known = a.items() && b.items();
+        from_inner_product =
+            intersection_from_inner_product(inner, a.items() ? static_cast<double>(*a.items()) : c.a.value,
+                                            b.items() ? static_cast<double>(*b.items()) : c.b.value, m, k);
+        from_zeros = intersection_from_zeros(m - ones_a, m - ones_b, m - inner, m, k);
+    }
+};
+
+std::string number_or_not(double x) { return std::isfinite(x) ? count(x) : "cannot be told: too few zeros"; }
+
+}  // namespace
 
 void add_compare(CLI::App& app) {
     struct state {
         std::string a, b;
         double level = 0.95;
-        bool json = false;
+        bool json = false, formulas = false;
     };
     const auto s = std::make_shared<state>();
     CLI::App* command = add_command(
         app, "compare", "Estimate the sizes of two sets, their intersection, union and similarity",
         "  posy compare monday.posy tuesday.posy\n"
-        "  posy compare a.posy b.posy --level 0.99 --json");
+        "  posy compare a.posy b.posy --level 0.99 --json\n"
+        "  posy compare a.posy b.posy --formulas");
     command->add_option("A", s->a, "A filter; - for standard input")->required();
     command->add_option("B", s->b, "Another of the same geometry")->required();
     command->add_option("--level", s->level, "How often the intervals shall hold the truth")
         ->capture_default_str();
+    command->add_flag("--formulas", s->formulas,
+                      "Add the two formulas of Broder and Mitzenmacher's survey for |A ∩ B| (layout spread)");
     command->add_flag("--json", s->json, "Print a JSON object");
     command->callback([s] {
         refuse_both_from_stdin(s->a, s->b);
         if (!(s->level > 0 && s->level < 1)) throw failure("--level must lie between 0 and 1");
         const auto a = load_plain(s->a), b = load_plain(s->b);
         const auto c = take(compare(a, b, s->level), display_name(s->a) + " and " + display_name(s->b));
+        std::optional<survey> formulas;
+        if (s->formulas) {
+            if (a.geometry().layout != layout_id::spread)
+                throw failure("--formulas are for layout spread; these filters are " +
+                              std::string(name_of(a.geometry().layout)));
+            formulas.emplace(a, b, c);
+        }
         if (s->json) {
-            const nlohmann::ordered_json j{
-                {"level", s->level},          {"a", to_json(c.a)},
-                {"b", to_json(c.b)},          {"intersection", to_json(c.intersection)},
-                {"union", to_json(c.united)}, {"jaccard", to_json(c.jaccard)}};
+            nlohmann::ordered_json j{{"level", s->level},          {"a", to_json(c.a)},
+                                     {"b", to_json(c.b)},          {"intersection", to_json(c.intersection)},
+                                     {"union", to_json(c.united)}, {"jaccard", to_json(c.jaccard)}};
+            if (formulas) {
+                const auto number = [](double x) {
+                    return std::isfinite(x) ? nlohmann::ordered_json(x) : nlohmann::ordered_json(nullptr);
+                };
+                j["formulas"] = {{"inner_product", formulas->inner},
+                                 {"sizes_known", formulas->sizes_known},
+                                 {"from_inner_product", number(formulas->from_inner_product)},
+                                 {"from_zeros", number(formulas->from_zeros)}};
+            }
             return print(j.dump(2) + "\n");
         }
         print(fmt::format(
@@ -42,6 +85,13 @@ void add_compare(CLI::App& app) {
             "Intervals hold the truth in {:g} % of cases.\n",
             range(c.a), range(c.b), range(c.intersection), range(c.united), c.jaccard.value, c.jaccard.low,
             c.jaccard.high, 100 * s->level));
+        if (formulas)
+            print(fmt::format(
+                "|A ∩ B| by the survey's formulas:\n"
+                "  from the inner product {}, given |A| and |B| as {}   {}\n"
+                "  from the zeros of A, B and their AND   {}\n",
+                count(formulas->inner), formulas->sizes_known ? "inserted" : "estimated",
+                number_or_not(formulas->from_inner_product), number_or_not(formulas->from_zeros)));
     });
 }
 

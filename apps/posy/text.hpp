@@ -1,9 +1,12 @@
 // Numbers as people read them.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "posy/estimate.hpp"
@@ -13,7 +16,7 @@ namespace posy::tool {
 std::string count(double n);         // 1,234,567
 std::string bytes(std::uint64_t n);  // 1,250,000 bytes (1.2 MiB)
 std::string rate(double share);      // 0.00819 (1 in 122)
-std::string range(const estimate&);  // 1,000,213 (999,300 … 1,001,100)
+std::string range(const estimate&);  // 1,000,213 (999,300 … 1,001,100); at least 12,345
 
 // An estimate for programs; what is not finite is null.
 nlohmann::ordered_json to_json(const estimate&);
@@ -23,5 +26,12 @@ std::string table(const std::vector<std::vector<std::string>>& rows);
 
 // "10M" → 10,000,000; "1.5G"; "64KiB" → 65,536. Throws CLI::ValidationError.
 std::uint64_t parse_amount(const std::string& text);
+
+// "12.5" → 12,500 with three decimals; digits beyond them are cut off. Nothing if that is not all of the
+// text, or above 2^64.
+std::optional<std::uint64_t> parse_decimal(std::string_view text, unsigned decimals);
+
+// "90", "90s", "0.5s", "10m", "1.5h" or "7d". Throws failure, which names the option.
+std::chrono::microseconds parse_duration(const std::string& option, const std::string& text);
 
 }  // namespace posy::tool

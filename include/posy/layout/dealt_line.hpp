@@ -69,25 +69,21 @@ struct dealt_line {
         return sum / static_cast<double>(lines) / static_cast<double>(choose[some]);
     }
 
-    // The lines as the estimates see them.
+    // The lines as the estimates see them. The bits of a key in two words know of each other only by the
+    // subset.
     static group_shape groups(std::uint64_t lines, unsigned hashes) {
         constexpr double size = WordBits;
-        const unsigned full = hashes / 8, rest = hashes % 8;
-        const double each = full, some = rest / 8.0;  // bits that every word gets; P(a word gets one more)
-        const double miss = std::pow(1 - 1 / size, each) * (1 - some / size);
-        const double both_same_word = std::pow(1 - 2 / size, each) * (1 - 2 * some / size);
-        const double other_too = rest == 0 ? 0 : some * (rest - 1) / 7;
-        const double both_two_words =
-            std::pow(1 - 1 / size, 2 * each) * (1 - 2 * some / size + other_too / (size * size));
-        const double pair = ((size - 1) * both_same_word + 7 * size * both_two_words) / (8 * size - 1);
-        return {.groups = static_cast<double>(lines),
+        const double each = hashes / 8, rest = hashes % 8;  // bits that every word gets; words with one more
+        const double some = rest / 8, both = some * (rest - 1) / 7;
+        const double miss = std::log1p(-1 / size), one = 1 - some / size;
+        const double same_word = each * (std::log1p(-2 / size) - 2 * miss) +
+                                 std::log1p(-(some / size) * (some / size) / (one * one));
+        const double other_word = std::log1p((both - some * some) / (size * size) / (one * one));
+        return {.lines = static_cast<double>(lines),
                 .bits = bits,
-                .random_load = true,
-                .log_miss = std::log(miss),
-                .log_pair = std::log(pair / (miss * miss)),
-                .hashes = hashes,
-                .may_meet = hashes > 8 ? hashes - 8 : 0,
-                .meet = 1 / size};
+                .hashes = static_cast<double>(hashes),
+                .log_miss = each * miss + std::log(one),
+                .pairs = {{{size - 1, same_word}, {7 * size, other_word}}}};
     }
 
     // The words of the partial layer, as a mask: a uniformly random byte with `size` ones.

@@ -47,6 +47,10 @@ class sliced {
     static double counter_tail(unsigned j, double items, double bits, unsigned hashes) {
         return theory::counter_tail(j, items, bits / hashes, 1);
     }
+    static double overflow(unsigned j, double items, double bits, unsigned hashes) {
+        const double slice = theory::overflow_probability(j, items, bits / hashes, 1);
+        return -std::expm1(hashes * std::log1p(-slice));
+    }
     double rate_now(std::span<const std::uint64_t> words) const {
         double rate = 1;
         for (unsigned i = 0; i < hashes_; ++i) {
@@ -57,11 +61,11 @@ class sliced {
     }
     group_shape groups() const {
         const auto s = static_cast<double>(slice_);
-        return {.groups = static_cast<double>(hashes_),
+        return {.parts = static_cast<double>(hashes_),
                 .bits = s,
-                .random_load = false,
+                .hashes = 1,
                 .log_miss = std::log1p(-1 / s),
-                .log_pair = std::log1p(-1 / ((s - 1) * (s - 1)))};
+                .pairs = {{{s - 1, std::log1p(-1 / ((s - 1) * (s - 1)))}}}};
     }
 
   private:

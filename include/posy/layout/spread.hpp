@@ -43,17 +43,19 @@ class spread {
     static double counter_tail(unsigned j, double items, double bits, unsigned hashes) {
         return theory::counter_tail(j, items, bits, hashes);
     }
+    static double overflow(unsigned j, double items, double bits, unsigned hashes) {
+        return theory::overflow_probability(j, items, bits, hashes);
+    }
     double rate_now(std::span<const std::uint64_t> words) const {
         return std::pow(static_cast<double>(ones_in(words)) / static_cast<double>(bits_), hashes_);
     }
     group_shape groups() const {
         const auto m = static_cast<double>(bits_);
         const double k = hashes_;
-        return {.groups = 1,
-                .bits = m,
-                .random_load = false,
+        return {.bits = m,
+                .hashes = k,
                 .log_miss = k * std::log1p(-1 / m),
-                .log_pair = k * std::log1p(-1 / ((m - 1) * (m - 1)))};
+                .pairs = {{{m - 1, k * std::log1p(-1 / ((m - 1) * (m - 1)))}}}};
     }
 
   private:

@@ -6,7 +6,9 @@
 // write the header, give it a number in layout_id, and name it in posy/layout/all.hpp.
 #pragma once
 
+#include <array>
 #include <bit>
+#include <cmath>
 #include <concepts>
 #include <cstdint>
 #include <span>
@@ -16,18 +18,24 @@
 
 namespace posy::layouts {
 
-// How the bits of a layout fall into groups that know nothing of each other, as the estimates see it.
+// How the bits of a layout fall into groups, as the estimates see it. An array has parts (slices, halves);
+// every key sets bits in each of them, independently. A part has lines, of which a key chooses one.
 struct group_shape {
-    double groups = 1;         // how many
-    double bits = 0;           // of how many bits each
-    bool random_load = false;  // does a key choose its groups (true), or does every key touch every group?
-    double touched = 1;        // how many groups it chooses
-    double log_miss = 0;       // ln P(a key that touches the group leaves a given bit of it alone)
-    double log_pair = 0;    // ln of P(it leaves two given different bits alone) / P(leaves one alone)², mean
-                            // over the pairs: how far the bits are from independent
-    unsigned hashes = 0;    // where the load is random: hashes of a key in its group …
-    unsigned may_meet = 0;  // … of which so many meet another one of the key, each with the chance
-    double meet = 0;        // `meet`, so that the key sets one bit less
+    // The other bits of a line, by what they have to do with a given one.
+    struct pair_kind {
+        double others = 0;    // how many
+        double log_pair = 0;  // ln of P(a key of the line leaves both alone) / P(leaves one alone)²
+    };
+    double parts = 1;
+    double lines = 1;     // of a part
+    double bits = 0;      // of a line
+    double hashes = 0;    // of a key in its line
+    double log_miss = 0;  // ln P(a key of the line leaves a given bit alone)
+    std::array<pair_kind, 2> pairs{};
+
+    double all_bits() const { return parts * lines * bits; }
+    // ln P(a key leaves a given bit of the array alone).
+    double log_untouched() const { return lines == 1 ? log_miss : std::log1p(std::expm1(log_miss) / lines); }
 };
 
 std::uint64_t ones_in(std::span<const std::uint64_t> words);
@@ -54,6 +62,8 @@ concept layout = requires(const Layout l, digest d, std::span<const std::uint64_
     { l.rate_now(words) } -> std::same_as<double>;
     // P(a given counter of a counting filter of n items is at least j).
     { Layout::counter_tail(1u, 1.0, 1.0, 1u) } -> std::same_as<double>;
+    // P(any of its counters is).
+    { Layout::overflow(1u, 1.0, 1.0, 1u) } -> std::same_as<double>;
     { l.groups() } -> std::same_as<group_shape>;
 };
 
