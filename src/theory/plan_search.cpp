@@ -37,7 +37,8 @@ std::uint64_t largest_within(double budget, unsigned hashes, layout_id layout, s
                              Size size) {
     const std::uint64_t granule = figures::granule(hashes, layout);
     const auto fits = [&](std::uint64_t granules) {
-        return size(geometry{granules * granule, hashes, layout}) <= budget;
+        // A budget that is some plan's own size, told per item, may have lost its last digit.
+        return size(geometry{granules * granule, hashes, layout}) <= budget * (1 + 1e-12);
     };
     return figures::last_that(limit / granule, fits) * granule;
 }

@@ -45,7 +45,9 @@ def check_sealed(tool, plan, audit, where):
         else:
             audit.true("rows that nobody checks", False, name, where)
         if n > 20_000:
-            audit.within("sealed: message_bits_per_item, large", bits, sealed_model(n, rate), 0.01 * bits, where)
+            # A hundredth of a bit per key is more than 1 % where there is less than one.
+            allowed = 0.01 * max(bits, n)
+            audit.within("sealed: message_bits_per_item, large", bits, sealed_model(n, rate), allowed, where)
             continue
         message, stated = seal(tool, n, min(asked * (1 + 1e-12), 0.999999), rate)
         here = f"{where}  [{name}]  posy seal --fpr {asked!r} of {n} keys"
@@ -123,8 +125,9 @@ def check_growing(plan, audit, where):
     audit.true("growing: at most the rate", growing["false_positive_rate"] <= promised * (1 + 1e-9),
                str(growing["false_positive_rate"]), where)
     if arrays > 1:
+        # At high rates many keys seem to be there already, and are not inserted.
         best = folded(layout, n, k, promised, arrays)
-        audit.within("growing: bits_per_item, several arrays", bits, best, 0.05 * best, where)
+        audit.within("growing: bits_per_item, several arrays", bits, best, (0.05 + 0.3 * promised) * best, where)
         return
     if not audit.true("growing: a divisor", first % bits == 0 and bits % unit == 0, f"{bits} of {first}", where):
         return
@@ -140,9 +143,10 @@ def check_growing(plan, audit, where):
     audit.true("growing: frame_bytes", 20 <= growing["frame_bytes"] <= 40, str(growing["frame_bytes"]), where)
     smaller = [first // d for d in divisors(first // unit) if first // d < bits]
     if smaller:
-        # It must keep the rate whatever its seed: three deviations below, which are some k/√n of the rate.
+        # It must keep the rate whatever its seed: three deviations below.
         rate = maths.rate(layout, n, smaller[0], k)
-        audit.true("growing: no smaller one", rate * (1 + 3 * k / math.sqrt(n)) > promised,
+        audit.true("growing: no smaller one", rate > promised or
+                   rate * (1 + 3 * maths.rate_deviation(layout, n, smaller[0], k)) > promised,
                    f"{bits} bits, but {smaller[0]} will do", where)
 
 
@@ -156,19 +160,22 @@ def check_window(tool, rng, audit):
     window = plan["window"]
     audit.only("[window]", window, {
         "generations", "bits_of_a_generation", "hashes", "memory_bytes", "memory_bytes_at_worst", "remembered_at_least",
-        "remembered_at_most", "false_positive_rate_low", "false_positive_rate"}, where)
+        "remembered_at_most", "false_positive_rate_low", "false_positive_rate", "false_positive_rate_at_worst"}, where)
     bits, k, memory = window["bits_of_a_generation"], window["hashes"], window["memory_bytes"]
-    one = maths.rate(layout, -(-n // generations), bits, k)
-    audit.close("window: generations", window["generations"], generations, where)
-    audit.close("window: memory_bytes", memory, (generations + 1) * maths.array_bytes(bits), where)
-    audit.close("window: remembered_at_most", window["remembered_at_most"], 1 + 1 / generations, where)
-    audit.close("window: remembered_at_least", window["remembered_at_least"], 1, where)
-    for figure, full in (("false_positive_rate_low", generations), ("false_positive_rate", generations + 1)):
-        audit.close(f"window: {figure}", window[figure], -math.expm1(full * math.log1p(-one)), where)
-    audit.true("window: at most the rate", window["false_positive_rate"] <= plan["false_positive_rate"] * (1 + 1e-9),
-               str(window), where)
-    worst = window.get("memory_bytes_at_worst", memory)
-    audit.true("window: memory_bytes_at_worst", memory <= worst <= 3 * memory, str(worst), where)
+    # Of g slots some have one key more than the others; the newest one is empty, then as full as the fullest.
+    few, fuller = divmod(n, generations)
+    less, more = (maths.rate(layout, keys, bits, k) if keys else 0.0 for keys in (few, few + (fuller > 0)))
+    low = fuller * math.log1p(-more) + (generations - fuller) * math.log1p(-less)
+    truth = {"generations": generations, "memory_bytes": (generations + 1) * maths.array_bytes(bits),
+             "remembered_at_least": 1, "remembered_at_most": 1 + 1 / generations,
+             "false_positive_rate_low": -math.expm1(low), "false_positive_rate": -math.expm1(low + math.log1p(-more)),
+             "false_positive_rate_at_worst": plan["false_positive_rate"]}
+    for figure, value in truth.items():
+        audit.close(f"window: {figure}", window[figure], value, where)
+    full = -math.expm1((generations + 1) * math.log1p(-more))
+    audit.true("window: at most the rate", full <= plan["false_positive_rate"] * (1 + 1e-9), str(window), where)
+    worst = window["memory_bytes_at_worst"]
+    audit.true("window: memory_bytes_at_worst", memory <= worst <= 2 * memory, str(worst), where)
 
 
 def check_map(tool, rng, audit):

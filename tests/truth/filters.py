@@ -101,10 +101,12 @@ def check_info(tool, plan, audit):
     most = min(plan["memory_bytes"], max(1.001 * ideal / 8, ideal / 8 + 6))
     audit.true("packed: within 0.1 % or six bytes", ideal / 8 <= packed.length + 1e-6 and packed.length <= most,
                f"{packed.length} bytes for {ideal / 8:.2f}", where)
-    codec = CODECS[packed.codec]
-    audit.true("message_codec", codec == plan["message_codec"], f"{plan['message_codec']}, but it is {codec}", where)
-    check_bytes(plan, packed, audit, where)
     audit.close("measured: file_bytes", plan["file_bytes"], message.size, where)
+    # Of a half full array chance decides whether it can be coded in a byte less than it has, with another frame then.
+    if abs(ideal / 8 - plan["memory_bytes"]) > 5:
+        codec = CODECS[packed.codec]
+        audit.true("message_codec", codec == plan["message_codec"], f"{plan['message_codec']}, but it is {codec}", where)
+        check_bytes(plan, packed, audit, where)
 
 
 def check_bytes(figures, message, audit, where):

@@ -162,6 +162,24 @@ def rate(layout, n, m, k):
     return line_rate(n, m // (WORDS * bits), k, bits)
 
 
+def rate_deviation(layout, n, m, k):
+    """How far the rates of different filters stray, as a share of the rate, roughly: by the fill (k/√n at most), and in
+    lines by their loads. With h(x) = Σ_i c_i g_i^x the rate of a line with x keys, E h² is the double sum over g_i g_j."""
+    halves = 2 if layout == "paired" else 1
+    stray = k / math.sqrt(n)
+    if layout in WORD_BITS:
+        bits = WORD_BITS[layout]
+        lines, terms = m // halves // (WORDS * bits), line_terms(bits, k // halves)
+        with localcontext() as context:
+            context.prec = 2 * digits_for("blocked" if bits == 64 else "narrow", n, m // halves, k // halves)
+            numbers = [(Decimal(c.numerator) / c.denominator, 1 - Decimal(hit.numerator) / hit.denominator)
+                       for c, hit in terms]
+            square = sum(a * b * power(1 - (1 - g * h) / lines, n) for a, g in numbers for b, h in numbers)
+        mean = line_rate(n, lines, k // halves, bits)
+        stray += math.sqrt(halves * max(0.0, float(square) / mean ** 2 - 1) / lines)
+    return stray
+
+
 def rate_floor(layout, n, m, k):
     """Never much above the rate, and quick: the power of the mean fill (Jensen's inequality, and 30 % of room
     because the bits of a line are dealt without repetition)."""
