@@ -18,6 +18,7 @@ bloom_filter filled(const plan& p, std::uint64_t seed, std::uint64_t replaced = 
     filter.insert(random_digests(p.items - replaced, seed));
     if (replaced > 0) filter.insert(random_digests(replaced, seed + 1'000'000));
     filter.set_items(p.items);
+    filter.set_planned(p.promise());
     return filter;
 }
 
@@ -50,6 +51,7 @@ TEST(message_size, raw_messages_to_the_byte) {
         for (const unsigned width : {4u, 8u}) {
             auto counting = *counting_filter::make(g, width);
             counting.insert(random_digests(100, 1));
+            counting.set_planned(p.promise());
             EXPECT_EQ(expected_message(p, predict_counters(p, width), coding::raw).total(),
                       to_bytes(counting).size());
         }
@@ -134,6 +136,7 @@ TEST(message_size, counting_filters) {
                     const auto real = sample_of(runs, [&](unsigned run) {
                         auto filter = *counting_filter::make(p.geometry(), width);
                         filter.insert(random_digests(items, 100 + run));
+                        filter.set_planned(p.promise());
                         std::uint64_t most = 0;
                         for (std::uint64_t i = 0; i < p.bits; ++i)
                             most = std::max<std::uint64_t>(most, filter.counters()[i]);
