@@ -74,7 +74,7 @@ std::string summary(const papers::laboratory& lab, const std::vector<std::string
 std::string listed() {
     const auto line = [](std::string_view document, std::string_view where, std::string_view kind,
                          std::string_view section, std::string_view what) {
-        return fmt::format("{:<26}{:<38}{:<12}{:<62}{}\n", document, where, kind, section, what);
+        return fmt::format("{:<26}{:<38}{:<12}{:<64}{}\n", document, where, kind, section, what);
     };
     std::string text = line("document", "where", "kind", "section of the report", "what");
     for (const auto& e : papers::catalogue()) {

@@ -27,6 +27,7 @@
 
 #include "posy/bloom_filter.hpp"
 #include "posy/plan.hpp"
+#include "posy/provenance.hpp"
 
 namespace posy {
 
@@ -34,13 +35,7 @@ class window_filter {
   public:
     static constexpr unsigned max_generations = 254;
 
-    // At most this rate, as long as a window is given at most so many keys.
-    struct promise {
-        std::uint64_t items = 0;
-        double rate = 0;
-        friend bool operator==(const promise&, const promise&) = default;
-    };
-
+    // `planned` is the most keys that a window is given, and the rate that holds as long as they are no more.
     // `g` is the shape of one array. A slot is ⌈window / generations⌉.
     static result<window_filter> make(const posy::geometry& g, const promise& planned, std::uint64_t window,
                                       unsigned generations);

@@ -22,7 +22,7 @@ result<void> check_generations(std::uint64_t slot, std::uint64_t generations) {
     return {};
 }
 
-result<void> check_promise(const window_filter::promise& planned) {
+result<void> check_promise(const promise& planned) {
     if (!(planned.rate > 0 && planned.rate < 1)) return error{"the rate must lie between 0 and 1"};
     if (planned.items == 0) return error{"a window must be planned for at least one key"};
     return {};

@@ -227,7 +227,7 @@ TEST_P(every_layout_ages, travels) {
 }
 
 TEST(window_filter, refusals) {
-    const window_filter::promise plan{1000, 0.01};
+    const promise plan{1000, 0.01};
     EXPECT_FALSE(window_filter::make({0, 3}, plan, 100, 4));
     EXPECT_FALSE(window_filter::make({512, 3}, plan, 100, 0));
     EXPECT_EQ(window_filter::make({512, 3}, plan, 100, 255).error().message,
