@@ -213,17 +213,6 @@ nlohmann::ordered_json facts_of_others(const any_body& body) {
                 j["different_keys"] = std::round(estimate_items(keys).value);
                 j["wrong"] = keys.false_positive_rate();
             }
-            if constexpr (std::same_as<Body, spectral_filter>) {
-                const bloom_filter keys = take(b.projection(), "info");
-                j["method"] = name_of(b.method());
-                j["counters"] = b.geometry().bits;
-                j["hashes"] = b.geometry().hashes;
-                j["layout"] = name_of(b.geometry().layout);
-                j["total"] = b.items();
-                j["memory_bytes"] = spectral_filter::memory_bytes(b.geometry(), b.method());
-                j["different_keys"] = std::round(estimate_items(keys).value);
-                j["wrong"] = keys.false_positive_rate();
-            }
             if constexpr (std::same_as<Body, reconcile::envelope>) j["part"] = name_of(b.kind());
             if constexpr (requires { b.value_bits(); }) j["value_bits"] = b.value_bits();
         },
@@ -241,11 +230,12 @@ std::string describe_others(const message& m, const std::string& name, bool json
         std::string label = what;
         std::ranges::replace(label, '_', ' ');
         if (label == "planned false positive rate") label = "planned rate";
-        text += row(label, value.is_string()         ? value.get<std::string>()
-                           : value.is_object()       ? range(estimate_items(std::get<growing_filter>(m.body)))
-                           : what.ends_with("rate")  ? rate(value.get<double>())
-                           : value.is_number_float() ? fmt::format("{} seconds", value.get<double>())
-                                                     : count(value.get<double>()));
+        text += row(label, value.is_string()   ? value.get<std::string>()
+                           : value.is_object() ? range(estimate_items(std::get<growing_filter>(m.body)))
+                           : what.ends_with("rate") || what == "wrong" ? rate(value.get<double>())
+                           : what == "remembered_at_least" || what == "forgotten_after"
+                               ? fmt::format("{} seconds", value.get<double>())
+                               : count(value.get<double>()));
     }
     return text;
 }
