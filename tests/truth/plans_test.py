@@ -51,7 +51,7 @@ def check_figures(plan, share, audit, where, row=""):
         truth.update({"delta_bits": delta, "delta_bits_per_item": delta / n})
         check_coded(plan, "delta_", delta, audit, where)
     for figure, value in truth.items():
-        audit.close(figure, plan[figure], value, where)
+        audit.close(figure, plan[figure], value, where, 1e-9 if "_bits" in figure else 1e-300)
     audit.true("deltas are told when asked for", ("delta_bits" in plan) == (share is not None), str(share), where)
     check_coded(plan, "", message, audit, where)
     # The head of a raw array fills 64 bytes.
