@@ -75,9 +75,26 @@ std::optional<std::uint64_t> smallest_bits(std::uint64_t items, double rate, uns
                                            layout_id layout) {
     const std::uint64_t granule = figures::granule(hashes, layout), most = max_bits / granule;
     if (!check(geometry{granule, hashes, layout})) return std::nullopt;
-    const std::uint64_t too_small = figures::last_that(most, [&](std::uint64_t granules) {
+    const auto too_few = [&](std::uint64_t granules) {
         return figures::rate(items, {granules * granule, hashes, layout}) > rate;
-    });
+    };
+    // The asymptotic size of the classic filter is close to it in every layout: look around that first, in
+    // growing steps. A rate costs microseconds, and a comparison asks for some hundred sizes.
+    const double close = rate > 0 && rate < 1 ? -static_cast<double>(items) * hashes /
+                                                    std::log1p(-std::pow(rate, 1.0 / hashes))
+                                              : 1;
+    std::uint64_t low = 0, high = most + 1;
+    auto at = static_cast<std::uint64_t>(
+        std::clamp(close / static_cast<double>(granule), 1.0, static_cast<double>(most)));
+    for (std::uint64_t step = at / 32 + 1; low < at && at < high; step *= 2) {
+        if (too_few(at)) {
+            low = at, at += step;
+        } else {
+            high = at, at -= std::min(at, step);
+        }
+    }
+    const std::uint64_t too_small =
+        low + figures::last_that(high - low - 1, [&](std::uint64_t more) { return too_few(low + more); });
     if (too_small == most) return std::nullopt;
     return (too_small + 1) * granule;
 }

@@ -25,9 +25,9 @@ class Audit:
         used = difference / allowed if allowed > 0 else (0.0 if difference == 0 else float("inf"))
         return self.judge(figure, used, f"{shown:.9g}, but it is {truth:.9g} ± {allowed:.3g}", where)
 
-    def close(self, figure, shown, truth, where):
-        """Recomputed: to six digits."""
-        return self.within(figure, shown, truth, 1e-6 * abs(truth) + 1e-300, where)
+    def close(self, figure, shown, truth, where, floor=1e-300):
+        """Recomputed: to six digits, or to what does not matter."""
+        return self.within(figure, shown, truth, 1e-6 * abs(truth) + floor, where)
 
     def true(self, figure, holds, said, where):
         return self.judge(figure, 0.0 if holds else float("inf"), said, where)

@@ -31,8 +31,9 @@ def check_row(plan, row, audit, where, thorough):
     if thorough and n * k <= 10_000:
         truth = overflow.probability(most, layout, n, m, k)
         audit.within("counting: overflow_probability", row["overflow_probability"], truth, 0.01 * truth + 1e-300, where)
-        truth = overflow.highest(layout, n, m, k, most)
-        audit.within("counting: highest_counter", row["highest_counter"], truth, 0.01 * truth, where)
+        # Where some words of a line get a throw more than others, they are not quite independent.
+        truth, share = overflow.highest(layout, n, m, k, most), 0.01 if layout in ("spread", "sliced") else 0.03
+        audit.within("counting: highest_counter", row["highest_counter"], truth, share * truth, where)
 
 
 def check_rows(plan, audit, where, thorough):
@@ -75,4 +76,4 @@ def check_built(tool, rng, audit):
     check_means(tool, {**plan, **row}, audit, samples, 48, where, {})
     tool.build(plan, 1, "c.posy", "--counting")
     tool.out("pack", "c.posy", "-o", "p.posy")
-    check_bytes(row, Message(tool.read("p.posy")), audit, where)
+    check_bytes(row, Message(tool.read("p.posy")), 8, audit, where)

@@ -6,19 +6,26 @@ import mathematics as maths
 from measured import Message, varint
 
 
-def seal(tool, n, rate, expected, *options, stdin=None):
-    """A sealed message and what the tool says of it. By chance a system takes an unknown more to have a solution, which
-    in a small set makes the rate another: where it is not the expected one, the median of five seeds is taken."""
+def seal(tool, n, rate, expected, bits, *options, stdin=None):
+    """Sealed messages, as (stated rate, payload bits, message): one, or five of different seeds where the first is not
+    within 1 % of what is expected. By chance a system takes an unknown more to have a solution, and a layer loses more
+    or fewer keys, which shows in a small set."""
     found = []
     for seed in range(5):
         tool.out("seal", "-", "--threads", 1, "--fpr", repr(rate), "--seed", seed, "-o", "s.posy", *options,
                  stdin=tool.some_keys(n) if stdin is None else stdin)
-        info = json.loads(tool.out("info", "--json", "s.posy"))
-        found.append((info["false_positive_rate"], seed, Message(tool.read("s.posy"))))
-        if seed == 0 and abs(found[0][0] - expected) <= 0.01 * expected:
+        info, message = json.loads(tool.out("info", "--json", "s.posy")), Message(tool.read("s.posy"))
+        found.append((info["false_positive_rate"], 8 * message.length, message))
+        stated, size, _ = found[0]
+        if seed == 0 and abs(stated - expected) <= 0.01 * stated and abs(size - bits) <= 0.01 * bits:
             break
-    stated, _, message = sorted(found)[len(found) // 2]
-    return message, stated
+    return found
+
+
+def near_median(audit, figure, shown, values, floor, where):
+    """Within 1 % of the median, or what the values differ by, or `floor`."""
+    median = sorted(values)[len(values) // 2]
+    audit.within(figure, shown, median, max(0.01 * median, max(values) - min(values), floor), where)
 
 
 def sealed_model(n, rate, value_bits=0):
@@ -45,17 +52,17 @@ def check_sealed(tool, plan, audit, where):
         else:
             audit.true("rows that nobody checks", False, name, where)
         if n > 20_000:
-            # A hundredth of a bit per key is more than 1 % where there is less than one.
-            allowed = 0.01 * max(bits, n)
+            # The thresholds and unknowns without a key, a hundredth of a bit per key, count where there is less than one.
+            allowed = 0.01 * (bits + n)
             audit.within("sealed: message_bits_per_item, large", bits, sealed_model(n, rate), allowed, where)
             continue
-        message, stated = seal(tool, n, min(asked * (1 + 1e-12), 0.999999), rate)
+        found = seal(tool, n, min(asked * (1 + 1e-12), 0.999999), rate, bits)
         here = f"{where}  [{name}]  posy seal --fpr {asked!r} of {n} keys"
-        # By chance the seed that solves the system takes a byte or two, and the system an unknown more.
-        allowed = max(0.01 * bits, 16 + math.ceil(-math.log2(rate)))
-        audit.within("sealed: message_bits_per_item", bits, 8 * message.length, allowed, here)
-        audit.within("sealed: false_positive_rate", rate, stated, 0.01 * stated, here)
-        check_whole(row, bits, message, audit, here)
+        # The seed that solves the system takes a byte or two, and an unknown its fingerprint.
+        near_median(audit, "sealed: message_bits_per_item", bits, [size for _, size, _ in found],
+                    16 + math.ceil(-math.log2(rate)), here)
+        near_median(audit, "sealed: false_positive_rate", rate, [stated for stated, _, _ in found], 0.0, here)
+        check_whole(row, bits, found[0][2], audit, here)
 
 
 def check_whole(row, bits, message, audit, where):
@@ -125,9 +132,10 @@ def check_growing(plan, audit, where):
     audit.true("growing: at most the rate", growing["false_positive_rate"] <= promised * (1 + 1e-9),
                str(growing["false_positive_rate"]), where)
     if arrays > 1:
-        # At high rates many keys seem to be there already, and are not inserted.
+        # At high rates many keys seem to be there already, and are not inserted; at low ones a filter keeps clear of
+        # deviations that are large.
         best = folded(layout, n, k, promised, arrays)
-        audit.within("growing: bits_per_item, several arrays", bits, best, (0.05 + 0.3 * promised) * best, where)
+        audit.within("growing: bits_per_item, several arrays", bits, best, (0.12 + 0.3 * promised) * best, where)
         return
     if not audit.true("growing: a divisor", first % bits == 0 and bits % unit == 0, f"{bits} of {first}", where):
         return
@@ -190,14 +198,13 @@ def check_map(tool, rng, audit):
                                 "frame_bytes"}, where)
     promised = shown["false_positive_rate"]
     lines = b"".join(b"k%07d\t%d\n" % (i, rng.getrandbits(value_bits)) for i in range(n))
-    message, stated = seal(tool, n, plan["false_positive_rate"], promised, "--values", "--value-bits", value_bits,
-                           stdin=lines)
     bits = shown["message_bits_per_item"] * n
-    allowed = max(0.01 * bits, 16 + value_bits + math.ceil(-math.log2(promised)))
+    found = seal(tool, n, plan["false_positive_rate"], promised, bits, "--values", "--value-bits", value_bits, stdin=lines)
     audit.close("map: value_bits", shown["value_bits"], value_bits, where)
-    audit.within("map: message_bits_per_item", bits, 8 * message.length, allowed, where)
-    audit.within("map: false_positive_rate", promised, stated, 0.01 * stated, where)
-    check_whole(shown, bits, message, audit, where)
+    near_median(audit, "map: message_bits_per_item", bits, [size for _, size, _ in found],
+                16 + value_bits + math.ceil(-math.log2(promised)), where)
+    near_median(audit, "map: false_positive_rate", promised, [stated for stated, _, _ in found], 0.0, where)
+    check_whole(shown, bits, found[0][2], audit, where)
 
 
 def check_sketch(tool, rng, audit):

@@ -132,7 +132,7 @@ def better(wish, plan, counts=None):
             m = largest(wish, k, lambda m: coded_size(wish, m, k) <= aimed)
         if m == 0 or m > MOST_BITS or not keeps(wish, m, k, SLACK):
             continue
-        dense = fill(layout, n, m, k) > 0.5
+        dense = fill(layout, n, m, k) > 0.47  # which the smallest array of the rate is, if this is not
         if dense and not by_rate and promised_rate(wish) is None and not budgets:
             continue  # saturated, it would be the smallest message
         laborious = dense and travels(wish) and k >= 2 * plan["hashes"]
