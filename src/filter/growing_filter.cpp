@@ -331,28 +331,43 @@ result<void> unite(growing_filter& into, const growing_filter& from) {
     return {};
 }
 
+namespace {
+
+// The rate at which a full array was asked, of which only a fold is left: a sixth of its bits would have had
+// the promised rate. That hardly depends on its size.
+double rate_when_full(const geometry& g, double promised) {
+    return layouts::with_layout(g, [&]<class Layout>(const Layout&) {
+        const auto rate = [&](double bits) { return Layout::expected_rate(1e6, bits, g.hashes); };
+        double low = 1, high = static_cast<double>(max_bits);
+        for (int i = 0; i < 60; ++i) {
+            const double middle = std::sqrt(low * high);
+            (rate(middle) > promised ? low : high) = middle;
+        }
+        return rate(least_fold * high);
+    });
+}
+
+}  // namespace
+
 // Keys that an older array seemed to have, by a false positive, are in none: what got past them is n·Π(1 −
-// f) of n. Once the arrays are folded the rates at which they were asked are gone; they were full, so that a
-// sixth of their bits would have had the promised rate.
+// f) of n. Ends of the arrays' intervals are whole numbers, half a key inside of where they would be.
 estimate estimate_items(const growing_filter& filter, double level) {
+    if (filter.stages().size() == 1) return estimate_items(filter.stages().front(), level);
     const double z = normal_deviations(level);
     estimate sum;
     double below = 0, above = 0, passed = 1;
     for (const bloom_filter& stage : filter.stages()) {
         const estimate e = estimate_items(stage, level);
         const double n = e.value / passed, stopped = z * z * n * (1 - passed) / passed;
-        const auto squared = [&](double x) { return x * x / (passed * passed); };
+        const auto squared = [&](double x) { return (x + 0.5) * (x + 0.5) / (passed * passed); };
         sum.value += n;
         below += squared(e.value - e.low) + stopped;
         above += squared(e.high - e.value) + stopped;
-        const double k = stage.geometry().hashes;
-        passed *=
-            1 - (filter.shrunk()
-                     ? std::pow(-std::expm1(std::log1p(-std::pow(filter.promised_rate(), 1 / k)) / 6), k)
-                     : stage.false_positive_rate());
+        passed *= 1 - (filter.shrunk() ? rate_when_full(stage.geometry(), filter.promised_rate())
+                                       : stage.false_positive_rate());
     }
-    sum.low = std::max(0.0, sum.value - std::sqrt(below));
-    sum.high = sum.value + std::sqrt(above);
+    sum.low = std::min(sum.value, std::ceil(std::max(0.0, sum.value - std::sqrt(below))));
+    sum.high = std::max(sum.value, std::floor(sum.value + std::sqrt(above)));
     return sum;
 }
 
