@@ -9,12 +9,6 @@ namespace posy::lab {
 
 namespace {
 
-// The update policy in words: what `change` means depends on the way of sharing.
-std::string update_of(const outcome& o) {
-    if (o.how.sharing == "none" || o.how.sharing == "ask") return "–";
-    return fmt::format("{:g} %", 100 * o.how.change);
-}
-
 std::vector<std::string> heads() {
     return {"sharing", "update at",      "local %",   "sibling %",   "total %", "false hits %: filter",
             "age",     "false misses %", "bytes/req", "of it whole", "delta",   "questions",
@@ -27,7 +21,7 @@ std::vector<std::string> cells(const outcome& o) {
     const auto ms = [](double s) { return fmt::format("{:.2f}", 1000 * s); };
     return {
         o.how.sharing,
-        update_of(o),
+        update_of(o.how),
         percent(o.local),
         percent(o.sibling),
         percent(o.local + o.sibling),
@@ -61,6 +55,12 @@ std::string escaped(std::string_view text) {
 }
 
 }  // namespace
+
+std::string update_of(const setting& how) {
+    if (how.sharing == "none" || how.sharing == "ask") return "–";
+    if (how.change_bits) return fmt::format("{:g} % of bits", 100 * *how.change_bits);
+    return fmt::format("{:g} %", 100 * how.change);
+}
 
 std::string markdown(const experiment& e) {
     std::string text = title(e) + "\n\n";
@@ -112,7 +112,8 @@ std::string picture(const experiment& e) {
                 fmt::format("{} with lines lw 2 dt 2 lc rgb '#808080' title 'none'", 100 * o.hit_ratio()));
         } else {
             // Who never had to say anything would be at minus infinity.
-            lines[o.how.sharing].emplace_back(std::max(o.bytes_per_request(), 0.1), 100 * o.hit_ratio());
+            lines[o.how.sharing + (o.how.change_bits ? "_by_bits" : "")].emplace_back(
+                std::max(o.bytes_per_request(), 0.1), 100 * o.hit_ratio());
         }
     }
     std::string script =
@@ -124,7 +125,7 @@ std::string picture(const experiment& e) {
         script += fmt::format("${} << EOD\n", name);
         for (const auto& [x, y] : points) script += fmt::format("{} {}\n", x, y);
         script += "EOD\n";
-        plots.push_back(fmt::format("${0} with linespoints lw 2 pt 7 title '{0}'", name));
+        plots.push_back(fmt::format("${0} with linespoints lw 2 pt 7 title '{0}' noenhanced", name));
     }
     return script + fmt::format("plot {}\n", fmt::join(plots, ", "));
 }

@@ -13,6 +13,9 @@ struct experiment {
     std::vector<outcome> outcomes;
 };
 
+// When proxies set so send an update, in words: what `change` means depends on the way of sharing.
+std::string update_of(const setting&);
+
 std::string markdown(const experiment&);
 std::string html(const experiment&, const std::string& svg);
 std::string csv(const experiment&);

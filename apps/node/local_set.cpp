@@ -1,10 +1,15 @@
 #include "local_set.hpp"
 
+#include <fmt/format.h>
+
 #include <chrono>
+#include <cmath>
+#include <limits>
 #include <stdexcept>
 #include <unordered_set>
 
 #include "http/now.hpp"
+#include "posy/theory.hpp"
 
 namespace posy::node {
 
@@ -16,41 +21,82 @@ T must(result<T> value) {
     if constexpr (!std::is_void_v<T>) return std::move(*value);
 }
 
-counting_filter empty_filter(const plan& p) { return must(counting_filter::make(p.geometry())); }
+counting_filter empty_filter(std::uint64_t items, const hasher& hash, const options& how) {
+    const plan p = must(shape_for(items, how));
+    auto filter = must(counting_filter::make(p.geometry(hash.family(), hash.seed())));
+    filter.set_planned(p.promise());
+    return filter;
+}
+
+// The share of the items whose replacement changes the share `bits` of the array: 2p(1 − p^c) solved for c,
+// where p is the share of zeros (Mitzenmacher 2002, IV). Above 1 where not even a whole new set would do.
+double items_changed(double bits, double fill) {
+    const double left = 1 - bits / (2 * (1 - fill));
+    return left > 0 ? std::log(left) / std::log1p(-fill) : std::numeric_limits<double>::infinity();
+}
 
 }  // namespace
 
+hasher hash_at(std::uint64_t now, const options& how) {
+    if (how.rehash.count() == 0) return hasher(how.hash, how.seed);
+    // Keyed, so that whoever knows the seeds that were published cannot tell the next.
+    const digest d =
+        hasher(hash_family::siphash, how.seed)(now / static_cast<std::uint64_t>(how.rehash.count()));
+    return hasher(how.hash, {d.low, how.hash == hash_family::siphash ? d.high : 0});
+}
+
 // Sparse arrays make small messages and large memories. Beyond 128 bits an item (one hash, a rate of 0.8 %)
 // the counters would be of the size of small objects.
-result<plan> shape_for(std::uint64_t items, double rate, double change, sharing how) {
-    const double max_bits_per_item = how == sharing::full ? 64 : 128;
+// Updates of different shapes come at different times when a share of the bits decides: what counts of a
+// delta is its size for each item that changed.
+result<plan> shape_for(std::uint64_t items, const options& how) {
+    const double max_bits_per_item = how.sharing == sharing::full ? 64 : 128;
     constexpr unsigned max_hashes = 12;
     std::optional<plan> best;
+    double best_cost = 0;
+    std::optional<double> most_bits;  // that can change, in any shape
     for (unsigned hashes = 1; hashes <= max_hashes; ++hashes) {
-        const auto bits = smallest_bits(items, rate, hashes, layout_id::spread);
+        const auto bits = smallest_bits(items, how.rate, hashes, layout_id::spread);
         if (!bits || static_cast<double>(*bits) > max_bits_per_item * static_cast<double>(items)) continue;
-        auto p = predict(items, {*bits, hashes, layout_id::spread}, change);
+        const geometry g{*bits, hashes, layout_id::spread};
+        auto p = predict(items, g, how.change);
         if (!p) return p;
-        const auto cost = [&](const plan& each) {
-            if (how == sharing::compressed) return each.message_bits;
-            if (how == sharing::delta) return *each.delta_bits;
-            return static_cast<double>(each.bits);
-        };
-        if (!best || cost(*p) < cost(*best)) best = *p;
+        double change = how.change;
+        if (how.change_bits) {
+            most_bits = std::max(most_bits.value_or(0), theory::delta_density(1 - p->fill, 1));
+            change = items_changed(*how.change_bits, p->fill);
+            if (change > 1) continue;
+            p = predict(items, g, change);
+            if (!p) return p;
+        }
+        const double cost = how.sharing == sharing::compressed ? p->message_bits
+                            : how.sharing == sharing::delta    ? *p->delta_bits / change
+                                                               : static_cast<double>(p->bits);
+        if (!best || cost < best_cost) {
+            best = *p;
+            best_cost = cost;
+        }
     }
+    if (!best && most_bits)
+        return error{
+            fmt::format("if all items were replaced, a share of {:.2g} of its bits would change; "
+                        "choose --change-bits below that, not {:g}",
+                        *most_bits, *how.change_bits)};
     if (!best) return error{"no shape has that rate; choose one between 0.000001 and 0.5"};
     return *best;
 }
 
-local_set::local_set(const options& how, key_source all) : how_(how), all_(std::move(all)) {
+local_set::local_set(const options& how, key_source all)
+    : how_(how), all_(std::move(all)), hash_(hash_at(http::milliseconds_now(), how_)) {
     std::uint64_t known = 0;
     all_([&](std::string_view) { ++known; });
     planned_ = std::max({how_.items, 2 * known, std::uint64_t{64}});
-    auto filter = empty_filter(must(shape_for(planned_, how_.rate, how_.change, how_.sharing)));
+    auto filter = empty_filter(planned_, hash_, how_);
     all_([&](std::string_view key) { filter.insert(filter.hash()(key)); });
     // The clock as the first generation: a node that restarts does not go back.
     const publishing publishing{.change = how_.change,
                                 .max_age = static_cast<std::uint64_t>(how_.interval.count()),
+                                .change_bits = how_.change_bits,
                                 .least_items = planned_,
                                 .first_generation = http::milliseconds_now(),
                                 .want = how_.sharing == sharing::full ? coding::raw : coding::smallest};
@@ -65,7 +111,7 @@ void local_set::change(std::string_view key, bool enters) {
     std::unique_lock lock(mutex_);
     const digest d = publisher_->set().hash()(key);
     enters ? publisher_->insert(d) : void(publisher_->remove(d));
-    if (growing_) meanwhile_.emplace_back(d, enters);
+    if (rebuilding_) meanwhile_.emplace_back((*rebuilding_)(key), enters);
     changed(lock);
 }
 
@@ -77,9 +123,11 @@ bool local_set::may_contain(std::string_view key) const {
 bool local_set::tick() {
     const auto before = generation_.load();
     std::unique_lock lock(mutex_);
-    if (publisher_->set().items() > 2 * planned_) {
+    const hasher hash = hash_at(http::milliseconds_now(), how_);
+    if (publisher_->set().items() > 2 * planned_ || hash != hash_) {
+        hash_ = hash;  // also if this fails: it is tried again with the next
         lock.unlock();
-        grow();
+        rebuild();
         if (on_publish) on_publish();
         lock.lock();
     }
@@ -100,26 +148,29 @@ void local_set::changed(std::unique_lock<std::mutex>& lock) {
 // Whoever changes the set holds a lock on the key when it comes here, so the keys cannot be read under our
 // own. They are read without it, and what happened meanwhile is done once more to what was read: entering and
 // leaving a set twice is the same as once.
-void local_set::grow() {
+void local_set::rebuild() {
+    const hasher hash = hash_;
     {
         const std::lock_guard lock(mutex_);
-        growing_ = true;
+        rebuilding_ = hash;
+        meanwhile_.clear();
     }
-    const hasher hash = publisher_->set().hash();
     const auto by_low = [](digest d) { return static_cast<std::size_t>(d.low); };
     std::unordered_set<digest, decltype(by_low)> keys(0, by_low);
     all_([&](std::string_view key) { keys.insert(hash(key)); });
     const std::lock_guard lock(mutex_);
-    growing_ = false;
+    rebuilding_.reset();
     for (const auto& [d, enters] : std::exchange(meanwhile_, {}))
         enters ? void(keys.insert(d)) : void(keys.erase(d));
-    planned_ = 2 * std::max<std::uint64_t>(keys.size(), how_.items);
-    auto filter = empty_filter(must(shape_for(planned_, how_.rate, how_.change, how_.sharing)));
+    const bool outgrown = keys.size() > 2 * planned_, rehashed = publisher_->set().hash() != hash;
+    if (outgrown) planned_ = 2 * std::max<std::uint64_t>(keys.size(), how_.items);
+    auto filter = empty_filter(planned_, hash, how_);
     for (const digest d : keys) filter.insert(d);
     must(publisher_->rebase(std::move(filter), http::milliseconds_now()));
     generation_ = publisher_->generation();
     answers_.clear();
-    ++rebuilt_;
+    rebuilt_ += outgrown;
+    rehashed_ += rehashed;
 }
 
 local_set::answer local_set::summary(std::optional<std::uint64_t> have, bool deltas) {
@@ -149,6 +200,7 @@ local_set::facts local_set::describe() const {
             set.geometry().bits,
             publisher_->generation(),
             rebuilt_,
+            rehashed_,
             set.geometry().hashes,
             set.projection().fill(),
             set.projection().false_positive_rate(),

@@ -5,6 +5,11 @@
 // because every change costs each peer a whole message: only when the set has outgrown it twofold, and then
 // to twice the set.
 //
+// With `rehash` the seed changes with the clock, so that a key that is a false positive does not stay one
+// (Broder & Mitzenmacher 2004, 7.2). The seed of a period follows from the node's own seed and the number of
+// the period since 1970: after a restart it is the same again, and nodes that were told the same have the
+// same, so that whoever follows them hashes a key once.
+//
 // Thread safety: all calls from any thread. Cost: a lock and an insertion; one call in a generation also
 // publishes, a pass over the array.
 #pragma once
@@ -24,8 +29,10 @@
 
 namespace posy::node {
 
-// The shape for so many items, shared so.
-result<plan> shape_for(std::uint64_t items, double rate, double change, sharing);
+// The shape for so many items, shared and updated as the options say.
+result<plan> shape_for(std::uint64_t items, const options&);
+// The hash of the summary at a time in milliseconds since 1970.
+hasher hash_at(std::uint64_t now, const options&);
 
 class local_set {
   public:
@@ -56,7 +63,7 @@ class local_set {
     std::uint64_t generation() const { return generation_; }
 
     struct facts {
-        std::uint64_t items, bits, generation, rebuilt;
+        std::uint64_t items, bits, generation, rebuilt, rehashed;
         unsigned hashes;
         double fill, rate;
         std::uint64_t saturated;
@@ -66,17 +73,19 @@ class local_set {
   private:
     void change(std::string_view key, bool enters);
     void changed(std::unique_lock<std::mutex>&);
-    void grow();
+    void rebuild();
 
     options how_;
     key_source all_;
+    hasher hash_;  // of the filter; if it could not be made anew, the one that it should have
     mutable std::mutex mutex_;
     std::optional<publisher> publisher_;
-    std::uint64_t planned_ = 0, rebuilt_ = 0;
+    std::uint64_t planned_ = 0, rebuilt_ = 0, rehashed_ = 0;
     std::atomic<std::uint64_t> generation_{0};
     std::map<std::optional<std::uint64_t>, answer> answers_;  // by what the asker holds
-    // While grow() reads the keys, what happens to them: enters or leaves, in order.
-    bool growing_ = false;
+    // While rebuild() reads the keys, the hash that it reads them by, and what happens to them: enters or
+    // leaves, in order.
+    std::optional<hasher> rebuilding_;
     std::vector<std::pair<digest, bool>> meanwhile_;
 };
 

@@ -392,6 +392,8 @@ metrics node::collect() {
     m.gauge("posy_set_false_positive_rate", "Predicted from the bits of the local filter", set.rate);
     m.gauge("posy_set_saturated_counters", "Counters that have stuck", count(set.saturated));
     m.counter("posy_set_rebuilt_total", "Times that the set outgrew its filter", count(set.rebuilt));
+    m.counter("posy_set_rehashed_total", "Times that the filter was built anew with another seed",
+              count(set.rehashed));
     const auto bytes = [&](std::string_view kind, const std::atomic<std::uint64_t>& n) {
         m.counter("posy_summary_sent_bytes_total", "Bytes sent to keep summaries up to date, by kind",
                   count(n), metrics::label("kind", kind));

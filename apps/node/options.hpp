@@ -9,6 +9,7 @@
 
 #include "http/message.hpp"
 #include "http/server.hpp"
+#include "posy/digest.hpp"
 
 namespace posy::node {
 
@@ -57,10 +58,14 @@ struct options {
     std::string peers_file;  // read at the start and again on SIGHUP
 
     node::sharing sharing = sharing::delta;
-    std::uint64_t items = 100'000;  // expected in the local set; the filter follows when it grows beyond
-    double rate = 0.01;             // of false positives at that size
-    double change = 0.02;           // a new generation when this share of the set has changed …
+    std::uint64_t items = 100'000;      // expected in the local set; the filter follows when it grows beyond
+    double rate = 0.01;                 // of false positives at that size
+    double change = 0.02;               // a new generation when this share of the set has changed …
+    std::optional<double> change_bits;  // … or, in its place, this share of the bits of its filter …
     std::chrono::milliseconds interval{300'000};  // … or so long after the first change
+    hash_family hash = hash_family::xxh3;         // of the summary
+    hash_seed seed{};
+    std::chrono::milliseconds rehash{0};  // a new seed every so often; 0: never
     std::chrono::milliseconds poll{
         0};                         // ask peers every so often; 0: hold a request open at each (long poll)
     std::chrono::seconds wait{60};  // for how long

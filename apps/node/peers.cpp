@@ -9,6 +9,7 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <charconv>
 
+#include "backoff.hpp"
 #include "http/now.hpp"
 
 namespace posy::node {
@@ -19,8 +20,6 @@ namespace {
 // A summary beyond this is not one: 64 MiB coded are some 50 million items.
 constexpr std::uint64_t max_summary = std::uint64_t{64} << 20;
 constexpr auto answer_time = 10s;
-constexpr auto first_pause = 500ms;
-constexpr unsigned max_doublings = 5;
 }  // namespace
 
 std::string tag_of(std::uint64_t generation) { return fmt::format("\"{:x}\"", generation); }
@@ -97,7 +96,7 @@ void peers::drop(peer& from, const std::string& why) {
 }
 
 http::task<void> peers::follow(std::shared_ptr<peer> p) {
-    unsigned failures = 0;
+    backoff patience;
     while (!p->gone) {
         std::string why;
         bool again = false;
@@ -114,20 +113,18 @@ http::task<void> peers::follow(std::shared_ptr<peer> p) {
         p->up = why.empty();
         std::chrono::milliseconds pause = how_.poll;
         if (!why.empty()) {
-            if (failures == 0 && !how_.quiet) fmt::print(stderr, "posy: peer {}: {}\n", p->address.name, why);
+            if (patience.failures() == 0 && !how_.quiet)
+                fmt::print(stderr, "posy: peer {}: {}\n", p->address.name, why);
             ++p->failures;
-            const double share = 0.5 + 0.5 * std::uniform_real_distribution<>()(random_);
-            pause = std::chrono::duration_cast<std::chrono::milliseconds>(
-                first_pause * (1U << std::min(failures, max_doublings)) * share);
-            ++failures;
+            pause = patience.failed();
         } else {
-            failures = 0;
+            patience.succeeded();
             if (p->address.kind == peer_kind::squid)
                 pause = std::max(pause, 10'000ms);
             else if (again)
                 continue;
             else  // it does not hold requests open, or says what does not help
-                pause = std::max<std::chrono::milliseconds>(pause, first_pause);
+                pause = std::max(pause, backoff::first);
         }
         p->timer->expires_after(pause);
         boost::system::error_code woken;

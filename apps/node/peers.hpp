@@ -10,7 +10,6 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <random>
 #include <string>
 #include <vector>
 
@@ -72,7 +71,6 @@ class peers {
     traffic& traffic_;
     mutable std::mutex mutex_;
     std::map<std::string, std::shared_ptr<peer>> peers_;
-    std::minstd_rand random_{std::random_device{}()};
 };
 
 // "1a2b": the name of a generation in ETag and If-None-Match, with its quotes; and back.

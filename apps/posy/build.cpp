@@ -29,8 +29,12 @@ trained make(const options& o, std::uint64_t items, hash_seed seed) {
     // An empty set has the smallest filter there is, and it is a valid one.
     const plan p = take(choose(o.shape.to_wishes(std::max<std::uint64_t>(items, 1))), "build");
     const geometry g = p.geometry(o.hash.family(), seed);
-    if (o.counting) return take(counting_filter::make(g, o.counter_bits), "build");
-    return take(bloom_filter::make(g), "build");
+    const auto planned = [&](auto filter) {
+        filter.set_planned(p.promise());
+        return trained(std::move(filter));
+    };
+    if (o.counting) return planned(take(counting_filter::make(g, o.counter_bits), "build"));
+    return planned(take(bloom_filter::make(g), "build"));
 }
 
 void fill(trained& filter, const options& o, const hasher& hash) {
@@ -96,6 +100,9 @@ void run(const options& o) {
     if (sized) fill(filter, o, hasher(o.hash.family(), seed));
     std::visit([&](const auto& either) { save_body(o.output, either); }, filter);
 
+    if (const auto* plain = std::get_if<bloom_filter>(&filter)) warn_if_past_plan(*plain, o.output);
+    if (const auto* counting = std::get_if<counting_filter>(&filter))
+        warn_if_past_plan(counting->projection(), o.output);
     if (const auto* grown = std::get_if<growing_filter>(&filter); grown && isatty(STDERR_FILENO)) {
         fmt::print(stderr, "{} items, {} in {} arrays, false-positive rate {}\n",
                    count(static_cast<double>(grown->items())), bytes(grown->bits() / 8),

@@ -43,6 +43,7 @@ void run_add(const options& o) {
         m.body = std::move(plain);
     }
     save_body(o.target(), m.body);
+    warn_if_past_plan(m.body, o.target());
 }
 
 void run_remove(const options& o) {

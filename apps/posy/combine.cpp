@@ -69,6 +69,7 @@ void add_combination(CLI::App& app, const std::string& name, const std::string& 
             }
         });
         save_body(s->output, *all);
+        warn_if_past_plan(*all, s->output);
     });
 }
 
@@ -102,7 +103,10 @@ void add_combine(CLI::App& app) {
         "  posy union sketch-*.posy -o all.posy                    sketches add up",
         {united_operand, unite_any});
     add_combination(app, "intersect", "Intersect filters: contains the common keys, and a few more",
-                    "  posy intersect a.posy b.posy -o common.posy", {plain_operand, intersect_any});
+                    "  posy intersect a.posy b.posy -o common.posy\n"
+                    "  posy compare a.posy b.posy                              how many keys are common\n"
+                    "A key of one set alone is taken for a common one at the other filter's rate.",
+                    {plain_operand, intersect_any});
     add_fold(app);
 }
 

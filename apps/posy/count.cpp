@@ -4,6 +4,8 @@
 // A Count-Min sketch and a list of candidates (posy/heavy_hitters.hpp). The conservative rule depends on the
 // order of the keys, so blocks are counted in turn: the same input gives the same sketch with any number of
 // threads, which cut and hash the keys.
+//
+// Or a spectral filter, for those who know how many different keys there are and want most counts exactly.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -26,12 +28,12 @@ namespace {
 struct options {
     key_options keys;
     hash_options hash;
-    std::string memory, output, ask;
+    std::string memory, output, ask, items;
     std::size_t weight_field = 0;  // 0: every key counts 1
     double delta = 0.01;
-    std::optional<double> epsilon, threshold;
+    std::optional<double> epsilon, threshold, wrong;
     std::uint64_t top = 10;
-    bool plain = false, conservative = false, json = false;
+    bool plain = false, conservative = false, spectral = false, recurring = false, json = false;
 };
 
 // The keys of one block, ready to be counted or looked up.
@@ -81,6 +83,11 @@ void add(heavy_hitters& hitters, const batch& b) {
 void add(count_min& sketch, const batch& b) {
     if (b.weights.empty()) return sketch.add(b.digests);
     for (std::size_t i = 0; i < b.weights.size(); ++i) sketch.add(b.digests[i], b.weights[i]);
+}
+
+void add(spectral_filter& filter, const batch& b) {
+    for (std::size_t i = 0; i < b.digests.size(); ++i)
+        filter.insert(b.digests[i], b.weights.empty() ? 1 : b.weights[i]);
 }
 
 template <class Counts>
@@ -146,21 +153,76 @@ void run(const options& o) {
     finish(o, hitters, hitters.sketch(), hitters.report());
 }
 
-const count_min& sketch_in(const any_body& body, const std::string& name) {
-    if (const auto* hitters = std::get_if<heavy_hitters>(&body)) return hitters->sketch();
-    if (const auto* sketch = std::get_if<count_min>(&body)) return *sketch;
+spectral_filter make_spectral(const options& o) {
+    if (o.items.empty())
+        throw failure("count: --spectral needs the number of different keys; give it with --items");
+    wishes w{.items = parse_amount(o.items)};
+    if (o.memory.empty()) {
+        w.rate = o.wrong.value_or(0.01);
+    } else {
+        // The recurring minimum has half as many counters again, and a mark for each of the first, in words.
+        const double counter = o.recurring ? 4 + 2 + 1.0 / 8 : 4, words = o.recurring ? 12 : 0;
+        w.bits_per_item = std::floor((static_cast<double>(parse_amount(o.memory)) - words) / counter) /
+                          static_cast<double>(w.items);
+    }
+    geometry g = spectral_shape(w, "count");
+    g.hash = o.hash.family();
+    g.seed = o.hash.seed();
+    return take(spectral_filter::make(g, o.recurring ? spectral_method::recurring_minimum
+                                         : o.plain   ? spectral_method::minimum_selection
+                                                     : spectral_method::minimum_increase),
+                "count");
+}
+
+void run_spectral(const options& o) {
+    if (o.output.empty() && !o.json)
+        throw failure("count: a spectral filter keeps no keys to print; save it with -o and use --ask");
+    if (!o.output.empty()) check_output(o.output);
+    spectral_filter filter = make_spectral(o);
+    count_keys_in(filter, o);
+    if (!o.output.empty()) save_body(o.output, filter);
+    if (o.json && o.output != "-") {
+        const geometry& g = filter.geometry();
+        const auto keys = parse_amount(o.items);
+        const nlohmann::ordered_json j{{"total", filter.items()},
+                                       {"method", name_of(filter.method())},
+                                       {"counters", g.bits},
+                                       {"hashes", g.hashes},
+                                       {"layout", name_of(g.layout)},
+                                       {"memory_bytes", spectral_filter::memory_bytes(g, filter.method())},
+                                       {"wrong", spectral_filter::expected_wrong(g, keys)}};
+        print(j.dump(2) + "\n");
+    }
+    exit_status = filter.items() > 0 ? 0 : 1;
+}
+
+// The estimates of keys in whatever `posy count -o` saved.
+using estimator = std::function<void(std::span<const digest>, std::span<std::uint32_t>)>;
+std::pair<hasher, estimator> estimator_in(const any_body& body, const std::string& name) {
+    const auto of_sketch = [](const count_min& s) {
+        return std::pair<hasher, estimator>(s.hash(),
+                                            [&s](auto digests, auto out) { s.estimate(digests, out); });
+    };
+    if (const auto* hitters = std::get_if<heavy_hitters>(&body)) return of_sketch(hitters->sketch());
+    if (const auto* sketch = std::get_if<count_min>(&body)) return of_sketch(*sketch);
+    if (const auto* filter = std::get_if<spectral_filter>(&body)) {
+        return {filter->hash(), [filter](auto digests, auto out) {
+                    std::ranges::transform(digests, out.begin(),
+                                           [&](const digest& d) { return filter->estimate(d); });
+                }};
+    }
     throw failure(name + ": this needs a sketch that 'posy count -o' saved, and it is " + kind_name(body));
 }
 
 void ask(const options& o) {
     o.keys.refuse_both_from_stdin(o.ask);
     const message m = load_message(o.ask);
-    const count_min& sketch = sketch_in(m.body, display_name(o.ask));
+    const auto [hash, estimate] = estimator_in(m.body, display_name(o.ask));
     bool found = false;
     for_each_block_in_turn(o.keys, "asking", [&](const block& piece) {
-        const batch b = batch_of(o, sketch.hash(), piece);
+        const batch b = batch_of(o, hash, piece);
         std::vector<std::uint32_t> estimates(b.keys.size());
-        sketch.estimate(b.digests, estimates);
+        estimate(b.digests, estimates);
         std::string text;
         for (std::size_t i = 0; i < estimates.size(); ++i) text += line(o, estimates[i], b.keys[i]);
         const bool any = std::ranges::any_of(estimates, [](std::uint32_t n) { return n > 0; });
@@ -172,14 +234,36 @@ void ask(const options& o) {
     exit_status = found ? 0 : 1;
 }
 
+std::string between_0_and_1(const std::string& text) {
+    double share = 0;
+    const bool fine = CLI::detail::lexical_cast(text, share) && share > 0 && share < 1;
+    return fine ? std::string() : text + " does not lie between 0 and 1";
+}
+
+// After all others, which some of these exclude.
+void add_spectral_options(CLI::App& command, options& o) {
+    auto* spectral = command.add_flag("--spectral", o.spectral,
+                                      "Count in a spectral filter: most estimates are exact; needs --items");
+    for (const char* other : {"--ask", "--epsilon", "--delta", "--top", "--threshold"})
+        spectral->excludes(other);
+    command.add_option("-n,--items", o.items, "How many different keys there will be")->needs(spectral);
+    command
+        .add_option("--wrong", o.wrong,
+                    "Largest share of the keys whose estimate is too high (default: 0.01)")
+        ->needs(spectral)
+        ->excludes("--memory")
+        ->check(between_0_and_1);
+    command
+        .add_flag("--recurring", o.recurring,
+                  "The smallest errors, in half as much memory again; cannot be merged")
+        ->needs(spectral)
+        ->excludes("--conservative")
+        ->excludes("--plain");
+}
+
 }  // namespace
 
 void add_count(CLI::App& app) {
-    const auto between_0_and_1 = [](const std::string& text) {
-        double share = 0;
-        const bool fine = CLI::detail::lexical_cast(text, share) && share > 0 && share < 1;
-        return fine ? std::string() : text + " does not lie between 0 and 1";
-    };
     const auto o = std::make_shared<options>();
     CLI::App* command = add_command(
         app, "count", "Count keys in a sketch and print the most frequent",
@@ -188,8 +272,11 @@ void add_count(CLI::App& app) {
         "  posy count sales.csv --field 2 --weight-field 5        the largest sums\n"
         "  posy count --memory 64MiB --top 100 -o day.posy urls.txt\n"
         "  posy count --ask day.posy candidates.txt               how often were these seen\n"
+        "  posy count --spectral --items 20k -o words.posy --words book.txt\n"
         "An estimate is never below the truth, and above it by more than epsilon times the total\n"
-        "only with probability delta. Estimates end at 4294967295, which means so much or more.\n"
+        "only with probability delta. A spectral filter is for when the number of different keys is\n"
+        "known: it is right but for a share of the keys, --wrong. Estimates end at 4294967295,\n"
+        "which means so much or more.\n"
         "Exit status: 0 if a key was counted (--ask: was seen), 1 if none, 2 on an error.");
     o->keys.add_to(*command);
     o->hash.add_to(*command);
@@ -223,7 +310,8 @@ void add_count(CLI::App& app) {
     when_counting(
         command->add_option("-o,--output", o->output, "File for the sketch; with - nothing else is printed"));
     when_counting(command->add_flag("--json", o->json, "Print a JSON object, with total and error bound"));
-    command->callback([o] { o->ask.empty() ? run(*o) : ask(*o); });
+    add_spectral_options(*command, *o);
+    command->callback([o] { !o->ask.empty() ? ask(*o) : o->spectral ? run_spectral(*o) : run(*o); });
 }
 
 }  // namespace posy::tool

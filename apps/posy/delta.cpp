@@ -37,7 +37,9 @@ void add_delta(CLI::App& app) {
         const auto* change = std::get_if<filter_delta>(&m.body);
         if (!change) throw failure(display_name(s->b) + ": this is a filter, not a delta");
         take(apply(filter, *change), display_name(s->a));
-        save_body(s->output.empty() ? s->a : s->output, filter);
+        const std::string& target = s->output.empty() ? s->a : s->output;
+        save_body(target, filter);
+        warn_if_past_plan(filter, target);
     });
 }
 

@@ -5,7 +5,7 @@
 
 #include "base/instructions.hpp"
 #include "posy/estimate.hpp"
-#include "posy/plan.hpp"
+#include "posy/standing.hpp"
 #include "posy/theory.hpp"
 #include "text.hpp"
 #include "tool.hpp"
@@ -25,11 +25,14 @@ facts facts_of(const any_body& body) {
     if (const auto* counting = std::get_if<counting_filter>(&body)) {
         const std::uint64_t size = counting->counters().cells().words().size_bytes();
         f.kind = fmt::format("counting filter, {}-bit counters", counting->counters().width());
+        const std::uint64_t packed = to_bytes(*counting, {.want = coding::smallest}).size();
         f.rows = {{"counters", bytes(size)},
+                  {"message, counters", bytes(packed)},
                   {"saturated counters", count(static_cast<double>(counting->saturated()))}};
         f.fields = {{"counter_bits", counting->counters().width()},
                     {"saturated_counters", counting->saturated()},
-                    {"counter_bytes", size}};
+                    {"counter_bytes", size},
+                    {"counter_message_bytes", packed}};
     } else if (const auto* compressed = std::get_if<compressed_filter>(&body)) {
         f.kind = fmt::format("queryable compressed filter, {} form", name_of(compressed->form()));
         f.rows = {{"compressed", bytes(compressed->bytes().size())}};
@@ -38,8 +41,20 @@ facts facts_of(const any_body& body) {
     return f;
 }
 
+// Of an intersection the bits give a bound, and no estimate.
+nlohmann::ordered_json different_items(const bloom_filter& plain) {
+    auto j = tool::to_json(estimate_items(plain));
+    if (plain.provenance().intersection) j["value"] = nullptr;
+    return j;
+}
+
 nlohmann::ordered_json to_json(const facts& f, const bloom_filter& plain) {
     const geometry& g = plain.geometry();
+    const provenance& of = plain.provenance();
+    const auto stands = standing_of(plain);
+    const auto known = [](const auto& maybe, auto field) {
+        return maybe ? nlohmann::ordered_json((*maybe).*field) : nlohmann::ordered_json(nullptr);
+    };
     nlohmann::ordered_json j{
         {"kind", f.kind},
         {"bits", g.bits},
@@ -47,20 +62,20 @@ nlohmann::ordered_json to_json(const facts& f, const bloom_filter& plain) {
         {"layout", name_of(g.layout)},
         {"hash", name_of(g.hash)},
         {"seed", fmt::format("0x{:016x}{:016x}", g.seed.high, g.seed.low)},
-        {"items", nullptr},
-        {"estimated_items", tool::to_json(estimate_items(plain))},
+        {"intersection", of.intersection},
+        {"planned_items", known(of.planned, &promise::items)},
+        {"items", of.items ? nlohmann::ordered_json(*of.items) : nlohmann::ordered_json(nullptr)},
+        {"estimated_items", different_items(plain)},
+        {"past_plan", stands && stands->past_plan},
         {"ones", plain.ones()},
         {"fill", plain.fill()},
         {"false_positive_rate", plain.false_positive_rate()},
+        {"predicted_false_positive_rate", known(stands, &standing::expected_rate)},
+        {"planned_false_positive_rate", known(of.planned, &promise::rate)},
         {"memory_bytes", plain.bits().words().size_bytes()},
         {"message_bits",
          theory::log2_binomial(static_cast<double>(g.bits), static_cast<double>(plain.ones()))},
     };
-    if (plain.items()) {
-        j["items"] = *plain.items();
-        if (const auto p = predict(*plain.items(), g))
-            j["planned_false_positive_rate"] = p->false_positive_rate;
-    }
     j.update(f.fields);
     return j;
 }
@@ -69,26 +84,46 @@ std::string row(std::string_view what, const std::string& value) {
     return fmt::format("{:<22}{}\n", what, value);
 }
 
+// Beside each other: what was planned, what is there, and the rates of both.
+std::string contents_of(const bloom_filter& plain) {
+    const provenance& of = plain.provenance();
+    const estimate different = estimate_items(plain);
+    const auto stands = standing_of(plain);
+    std::string planned = "unknown";
+    if (of.planned) planned = count(static_cast<double>(of.planned->items));
+    if (stands && stands->past_plan)
+        planned += "; exceeded by " + count(stands->items - static_cast<double>(of.planned->items));
+    std::string text = row("items planned", planned);
+    text += row("items inserted", of.items ? count(static_cast<double>(*of.items)) : "unknown");
+    text += row("different items",
+                of.intersection ? "at most " + count(different.high) +
+                                      " at 95 %; 'posy compare' of the sets' own filters estimates them"
+                                : range(different) + " at 95 %");
+    text += row("fill", fmt::format("{:.2f} %", 100 * plain.fill()));
+    text += row("false-positive rate",
+                rate(plain.false_positive_rate()) + (of.intersection ? " for keys of none of the sets" : ""));
+    if (of.intersection) text += row("  keys of one set", "the rate of the other sets' filters");
+    if (stands)
+        text += row("  predicted", rate(stands->expected_rate) + " for " + count(stands->items) + " items");
+    if (of.planned) text += row("  planned", rate(of.planned->rate));
+    return text;
+}
+
 std::string describe(const facts& f, const bloom_filter& plain) {
     const geometry& g = plain.geometry();
-    std::string text = row("kind", f.kind);
+    std::string text = row("kind", f.kind + (plain.provenance().intersection ? ", an intersection" : ""));
     text += row("bits", count(static_cast<double>(g.bits)));
     text += row("hashes", fmt::format("{}, {}", g.hashes, name_of(g.layout)));
     text += row("hash", fmt::format("{}, seed {}", name_of(g.hash),
                                     g.seed.high != 0 ? fmt::format("0x{:x}{:016x}", g.seed.high, g.seed.low)
                                                      : std::to_string(g.seed.low)));
-    text += row("items inserted", plain.items() ? count(static_cast<double>(*plain.items())) : "unknown");
-    text += row("different items", range(estimate_items(plain)) + " at 95 %");
-    text += row("fill", fmt::format("{:.2f} %", 100 * plain.fill()));
-    text += row("false-positive rate", rate(plain.false_positive_rate()));
-    if (plain.items()) {
-        if (const auto p = predict(*plain.items(), g))
-            text += row("  as planned", rate(p->false_positive_rate));
-    }
+    text += contents_of(plain);
     text += row("memory", bytes(plain.bits().words().size_bytes()));
     const double bound =
         theory::log2_binomial(static_cast<double>(g.bits), static_cast<double>(plain.ones()));
-    text += row("smallest message", bytes(static_cast<std::uint64_t>(bound / 8)) + " and a header");
+    const bool counting = f.kind.starts_with("counting");
+    text += row(counting ? "message, plain filter" : "smallest message",
+                bytes(static_cast<std::uint64_t>(bound / 8)) + " and a header");
     for (const auto& [what, value] : f.rows) text += row(what, value);
     return text;
 }
@@ -148,6 +183,7 @@ nlohmann::ordered_json facts_of_others(const any_body& body) {
             if constexpr (requires { b.rate(); }) j["false_positive_rate"] = b.rate();
             if constexpr (std::same_as<Body, growing_filter>) {
                 j["false_positive_rate"] = b.false_positive_rate();
+                j["promised_rate"] = b.promised_rate();
                 j["arrays"] = b.stages().size();
                 j["bits"] = b.bits();
                 j["estimated_items"] = tool::to_json(estimate_items(b));
@@ -156,8 +192,37 @@ nlohmann::ordered_json facts_of_others(const any_body& body) {
                 j["bits"] = b.geometry().bits;
                 j["hashes"] = b.geometry().hashes;
                 j["generations"] = b.generations();
-                j["remembered_at_least"] = b.remembered_at_least();
-                j["forgotten_after"] = b.forgotten_after();
+                // posy seen counts microseconds; here they are seconds.
+                j["remembered_at_least"] = static_cast<double>(b.remembered_at_least()) / 1e6;
+                j["forgotten_after"] = static_cast<double>(b.forgotten_after()) / 1e6;
+                j["planned_items"] = b.planned().items;
+                j["planned_false_positive_rate"] = b.planned().rate;
+                j["items"] = b.items(b.latest());
+                j["false_positive_rate"] = b.false_positive_rate(b.latest());
+                j["arrays"] = b.arrays(b.latest());
+                j["memory_bytes"] = b.memory_bytes();
+            }
+            if constexpr (std::same_as<Body, spectral_filter>) {
+                const bloom_filter keys = take(b.projection(), "info");
+                j["method"] = name_of(b.method());
+                j["counters"] = b.geometry().bits;
+                j["hashes"] = b.geometry().hashes;
+                j["layout"] = name_of(b.geometry().layout);
+                j["total"] = b.items();
+                j["memory_bytes"] = spectral_filter::memory_bytes(b.geometry(), b.method());
+                j["different_keys"] = std::round(estimate_items(keys).value);
+                j["wrong"] = keys.false_positive_rate();
+            }
+            if constexpr (std::same_as<Body, spectral_filter>) {
+                const bloom_filter keys = take(b.projection(), "info");
+                j["method"] = name_of(b.method());
+                j["counters"] = b.geometry().bits;
+                j["hashes"] = b.geometry().hashes;
+                j["layout"] = name_of(b.geometry().layout);
+                j["total"] = b.items();
+                j["memory_bytes"] = spectral_filter::memory_bytes(b.geometry(), b.method());
+                j["different_keys"] = std::round(estimate_items(keys).value);
+                j["wrong"] = keys.false_positive_rate();
             }
             if constexpr (std::same_as<Body, reconcile::envelope>) j["part"] = name_of(b.kind());
             if constexpr (requires { b.value_bits(); }) j["value_bits"] = b.value_bits();
@@ -175,9 +240,11 @@ std::string describe_others(const message& m, const std::string& name, bool json
     for (const auto& [what, value] : j.items()) {
         std::string label = what;
         std::ranges::replace(label, '_', ' ');
+        if (label == "planned false positive rate") label = "planned rate";
         text += row(label, value.is_string()         ? value.get<std::string>()
                            : value.is_object()       ? range(estimate_items(std::get<growing_filter>(m.body)))
-                           : value.is_number_float() ? rate(value.get<double>())
+                           : what.ends_with("rate")  ? rate(value.get<double>())
+                           : value.is_number_float() ? fmt::format("{} seconds", value.get<double>())
                                                      : count(value.get<double>()));
     }
     return text;

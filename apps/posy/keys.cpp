@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "text.hpp"
 #include "tool.hpp"
 
 namespace posy::tool {
@@ -140,17 +141,12 @@ void key_options::refuse_both_from_stdin(const std::string& filter) const {
 }
 
 std::uint64_t number_in(const key_options& options, const block& block, std::string_view record,
-                        std::size_t field) {
+                        std::size_t field, unsigned decimals) {
     std::string scratch;
     const auto text = options.field_of(block, record, field, scratch);
-    std::uint64_t number = 0;
-    if (text) {
-        const char* end = text->data() + text->size();
-        if (const auto [at, wrong] = std::from_chars(text->data(), end, number);
-            wrong == std::errc{} && at == end)
-            return number;
-    }
-    throw failure(where(block, record) + ": no unsigned integer in field " + std::to_string(field));
+    if (const auto number = text ? parse_decimal(*text, decimals) : std::nullopt) return *number;
+    throw failure(where(block, record) + ": no unsigned " + (decimals == 0 ? "integer" : "number") +
+                  " in field " + std::to_string(field));
 }
 
 std::optional<std::string_view> key_options::field_of(const block& block, std::string_view record,

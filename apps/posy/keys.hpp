@@ -63,8 +63,10 @@ void for_each_block(const key_options&, const std::string& title,
 void for_each_key(const key_options&, const block&,
                   const std::function<void(std::string_view key, std::string_view record)>& use);
 
-// The unsigned integer in a field of a record, which is one of the block. Throws failure if there is none.
-std::uint64_t number_in(const key_options&, const block&, std::string_view record, std::size_t field);
+// The number in a field of a record, which is one of the block, in units of 10^-decimals. Throws failure if
+// there is none.
+std::uint64_t number_in(const key_options&, const block&, std::string_view record, std::size_t field,
+                        unsigned decimals = 0);
 
 // Calls use(digests) with the digests of all keys, in batches, on several threads, in any order.
 void for_each_batch(const key_options&, const hasher&, const std::string& title,

@@ -37,6 +37,7 @@ int run(int argc, char** argv) {
     add_seen(app);
     add_papers(app);
 #ifdef POSY_NODE
+    add_follow(app);
     add_node(app);
     add_proxy(app);
     add_replay(app);

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <thread>
 
+#include "text.hpp"
 #include "tool.hpp"
 
 namespace posy::tool {
@@ -38,6 +39,39 @@ bool loopback(const http::host_port& at) {
     return failed ? at.host == "localhost" : address.is_loopback();
 }
 
+// What is told of the set, and when.
+void add_publishing_options(CLI::App& command, node_arguments& a) {
+    command
+        .add_option("--sharing", a.sharing, "none, full, compressed, delta, or ask (everyone, every time)")
+        ->check(CLI::IsMember({"none", "full", "compressed", "delta", "ask"}))
+        ->capture_default_str();
+    command.add_option("--items", a.how.items, "Expected size of the set")->capture_default_str();
+    command.add_option("--fpr", a.how.rate, "False-positive rate of the summary at that size")
+        ->check(CLI::Range(0.000001, 0.5))
+        ->capture_default_str();
+    auto* by_items =
+        command.add_option("--change", a.how.change, "Publish when this share of the set has changed")
+            ->check(CLI::Range(0.0001, 1.0))
+            ->capture_default_str();
+    command
+        .add_option(
+            "--change-bits", a.how.change_bits,
+            "In place of --change: publish when this share of the summary's bits has changed, e.g. 0.001")
+        ->check(CLI::Range(0.000001, 0.5))
+        ->excludes(by_items);
+    command
+        .add_option(
+            "--interval", a.interval,
+            "Publish also when this many seconds have passed since the last summary and something changed")
+        ->capture_default_str();
+    a.hash.add_to(command);
+    command
+        .add_option("--rehash", a.rehash,
+                    "Change the seed of the summary this often, e.g. 1h or 1d, so that no key stays a false "
+                    "positive; costs every peer a whole summary each time; 0: never")
+        ->capture_default_str();
+}
+
 }  // namespace
 
 void add_node_options(CLI::App& command, node_arguments& a, const std::string& default_listen) {
@@ -55,19 +89,7 @@ void add_node_options(CLI::App& command, node_arguments& a, const std::string& d
     command.add_option("--peer", a.peers, "A peer to follow: NAME=URL or URL; squid:NAME=URL for a Squid");
     command.add_option("--peers", a.how.peers_file,
                        "JSON file of peers, {\"peers\": [\"NAME=URL\"]}; read again on SIGHUP");
-    command
-        .add_option("--sharing", a.sharing, "none, full, compressed, delta, or ask (everyone, every time)")
-        ->check(CLI::IsMember({"none", "full", "compressed", "delta", "ask"}))
-        ->capture_default_str();
-    command.add_option("--items", a.how.items, "Expected size of the set")->capture_default_str();
-    command.add_option("--fpr", a.how.rate, "False-positive rate of the summary at that size")
-        ->check(CLI::Range(0.000001, 0.5))
-        ->capture_default_str();
-    command.add_option("--change", a.how.change, "Publish when this share of the set has changed")
-        ->check(CLI::Range(0.0001, 1.0))
-        ->capture_default_str();
-    command.add_option("--interval", a.interval, "… or so many seconds after a change")
-        ->capture_default_str();
+    add_publishing_options(command, a);
     command.add_option("--poll", a.poll, "Ask peers every so many seconds; 0: hold a request open at each")
         ->capture_default_str();
     command.add_option("--wait", a.wait, "For how many seconds to hold it open")->capture_default_str();
@@ -98,6 +120,15 @@ node::options node_options(const node_arguments& a) {
         return std::chrono::milliseconds(static_cast<std::int64_t>(s * 1000));
     };
     how.interval = milliseconds(a.interval);
+    how.hash = a.hash.family();
+    how.seed = a.hash.seed();
+    take(check(hasher(how.hash, how.seed)), "--seed");
+    const auto rehash = parse_duration("--rehash", a.rehash);
+    if (rehash > std::chrono::hours(366 * 24))
+        throw failure("--rehash " + a.rehash + ": give at most 366d, or 0 for never");
+    how.rehash = std::chrono::duration_cast<std::chrono::milliseconds>(rehash);
+    if (how.rehash.count() > 0 && how.hash == hash_family::md5)
+        throw failure("--rehash changes the seed, and md5 takes none; choose another --hash");
     how.poll = milliseconds(a.poll);
     how.wait = std::chrono::seconds(a.wait);
     how.serving.head_time = milliseconds(a.head_time);

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "node/node.hpp"
+#include "shape.hpp"
 
 namespace posy::tool {
 
@@ -14,7 +15,8 @@ namespace posy::tool {
 struct node_arguments {
     node::options how;
     std::vector<std::string> listen, listen_tls, peers, allow;
-    std::string sharing = "delta", token_file;
+    std::string sharing = "delta", token_file, rehash = "0";
+    hash_options hash;
     double interval = 300, poll = 0;
     unsigned wait = 60;
     double head_time = 10, idle_time = 60;

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "gnuplot.hpp"
+#include "papers_catalogue.hpp"
 #include "text.hpp"
 #include "tool.hpp"
 
@@ -21,13 +22,19 @@ struct chapter {
     void (*ask)(papers::laboratory&);
     papers::section (*write)(const papers::laboratory&);
 };
+constexpr auto nothing = [](papers::laboratory&) {};
 constexpr std::array chapters{
+    chapter{"formulas", nothing, papers::write_formulas},
+    chapter{"bounds", nothing, papers::write_bounds},
     chapter{"fan1998", papers::ask_fan, papers::write_fan},
     chapter{"mitzenmacher2002", papers::ask_mitzenmacher, papers::write_mitzenmacher},
+    chapter{"limits", papers::ask_limits, papers::write_limits},
     chapter{"simulation", papers::ask_simulation, papers::write_simulation},
     chapter{"survey", papers::ask_survey, papers::write_survey},
+    chapter{"sets", nothing, papers::write_sets},
     chapter{"slides", papers::ask_slides, papers::write_slides},
-    chapter{"counters", [](papers::laboratory&) {}, papers::write_counters},
+    chapter{"hadoop", nothing, papers::write_hadoop},
+    chapter{"counters", nothing, papers::write_counters},
 };
 
 std::vector<std::string> chapter_names() {
@@ -63,6 +70,49 @@ std::string summary(const papers::laboratory& lab, const std::vector<std::string
     return text;
 }
 
+// The catalogue: for a terminal, and as the first section of a report of these chapters.
+std::string listed() {
+    const auto line = [](std::string_view document, std::string_view where, std::string_view kind,
+                         std::string_view section, std::string_view what) {
+        return fmt::format("{:<26}{:<38}{:<12}{:<62}{}\n", document, where, kind, section, what);
+    };
+    std::string text = line("document", "where", "kind", "section of the report", "what");
+    for (const auto& e : papers::catalogue()) {
+        text += line(e.document, e.where, e.kind, papers::heading_of(e.section), e.what);
+    }
+    return text;
+}
+
+papers::section index_of(const std::vector<std::string>& names) {
+    papers::section s{"What is where", {}};
+    s.parts.emplace_back(papers::paragraph{
+        "Every table, figure and formula of the five documents, and the section that has it: "
+        "L. Fan, P. Cao, J. Almeida, A. Broder, Summary Cache (1998), the mathematics; M. Mitzenmacher, "
+        "Compressed Bloom Filters (2002); A. Broder, M. Mitzenmacher, Network Applications of Bloom Filters: "
+        "A "
+        "Survey (2004); S. Lam, Bloom Filters, slides (2017); D. Miner, A. Shook, MapReduce Design Patterns "
+        "(2012), appendix A. Displayed formulas are numbered as they follow each other in the document; text "
+        "is "
+        "what a sentence says."});
+    papers::table t{"", {{"document", "where", "kind", "what", "section"}}, true};
+    papers::data d{"catalogue", {{"document", "where", "kind", "what", "section", "number"}}};
+    for (const auto& e : papers::catalogue()) {
+        const std::string number = papers::number_of(e.section);
+        d.rows.push_back({std::string(e.document), std::string(e.where), std::string(e.kind),
+                          std::string(e.what), std::string(e.section), number});
+        const std::string chapter(e.section.substr(0, e.section.find('/')));
+        const bool written = std::ranges::find(names, chapter) != names.end();
+        papers::cell place(written ? papers::heading_of(e.section)
+                                   : "chapter " + chapter + ", not in this run");
+        if (written) place.link = e.section;
+        t.rows.push_back(
+            {std::string(e.document), std::string(e.where), std::string(e.kind), std::string(e.what), place});
+    }
+    s.parts.emplace_back(std::move(t));
+    s.parts.emplace_back(std::move(d));
+    return s;
+}
+
 }  // namespace
 
 void add_papers(CLI::App& app) {
@@ -71,13 +121,15 @@ void add_papers(CLI::App& app) {
         std::uint64_t trials = 100'000;
         std::vector<std::string> only;
         unsigned threads = 0;
+        bool list = false;
     };
     const auto s = std::make_shared<state>();
     CLI::App* command =
         add_command(app, "papers", "Compute the papers' tables, figures and simulations again",
                     "  posy papers                                          everything, some minutes\n"
                     "  posy papers --trials 1000 -o quick                   a hundredth of the trials\n"
-                    "  posy papers --only fan1998,slides --trials 0         formulas alone");
+                    "  posy papers --only fan1998,slides --trials 0         formulas alone\n"
+                    "  posy papers --list                                   what is where, and no report");
     command->add_option("-o,--output", s->output, "Directory for the report, its pictures and its data")
         ->capture_default_str();
     command
@@ -88,9 +140,12 @@ void add_papers(CLI::App& app) {
     command->add_option("--only", s->only, "Chapters, separated by commas")
         ->delimiter(',')
         ->check(CLI::IsMember(chapter_names()));
+    command->add_flag("--list", s->list,
+                      "List every table, figure and formula of the documents with its section of the report");
     command->add_option("--threads", s->threads, "How many threads to use (default: all cores)")
         ->check(CLI::Range(1, 1024));
     command->callback([s] {
+        if (s->list) return print(listed());
         const auto names = s->only.empty() ? chapter_names() : s->only;
         if (s->trials > 10'000'000) throw failure("papers: at most ten million trials");
         check_gnuplot();
@@ -106,8 +161,11 @@ void add_papers(CLI::App& app) {
         }
         for (const chapter* c : chosen) c->ask(lab);
         lab.run(s->threads != 0 ? s->threads : std::max(1U, std::thread::hardware_concurrency()));
-        papers::report report{"The papers, computed again", {}};
-        for (const chapter* c : chosen) report.sections.push_back(c->write(lab));
+        papers::report report{"The papers, computed again", {index_of(names)}};
+        for (const chapter* c : chosen) {
+            report.sections.push_back(c->write(lab));
+            report.sections.back().title = papers::number_of(c->name) + " " + report.sections.back().title;
+        }
         papers::write(report, s->output);
         print(summary(lab, names) + "The report: " + (fs::path(s->output) / "report.html").string() + "\n");
     });

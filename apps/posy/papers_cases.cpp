@@ -148,9 +148,13 @@ void ask_simulation(laboratory& lab) {
 section write_simulation(const laboratory& lab) {
     section s{"The simulations of Compressed Bloom Filters, with real hashing and our coder", {}};
     if (lab.trials() == 0) {
-        s.parts.emplace_back(paragraph{"Nothing was simulated in this run."});
+        for (const char* name : {"simulation/sizes", "simulation/ones"}) {
+            s.parts.emplace_back(heading{name});
+            s.parts.emplace_back(paragraph{"Nothing was simulated in this run."});
+        }
         return s;
     }
+    s.parts.emplace_back(heading{"simulation/sizes"});
     std::uint64_t checks = 0;
     for (const auto& p : simulations()) checks += tally_of(lab, p)->checks;
     s.parts.emplace_back(paragraph{fmt::format(
@@ -174,6 +178,7 @@ section write_simulation(const laboratory& lab) {
                   "bytes above theory, as "
                   "in its other runs, and not 24."});
     s.parts.emplace_back(rate_table(lab));
+    s.parts.emplace_back(heading{"simulation/ones"});
     s.parts.emplace_back(ones_table(lab));
     s.parts.emplace_back(
         paragraph{"Theorem 1 bounds the odds of straying εm from the expectation by 2 exp(−ε²m²/2nk), the "

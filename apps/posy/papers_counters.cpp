@@ -3,9 +3,12 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <cmath>
 #include <numeric>
 
 #include "papers.hpp"
+#include "papers_trial.hpp"
 #include "posy/counting_filter.hpp"
 #include "posy/theory.hpp"
 #include "tool.hpp"
@@ -92,7 +95,8 @@ table overflow_table() {
 
 table largest_table(std::span<const std::pair<std::uint64_t, counted>> sizes) {
     table t{"The largest counter",
-            {{"keys", "Γ⁻¹(m)(1 + ln(kn/m)/ln Γ⁻¹(m))", "likely", "measured mean", "largest", "filters"}}};
+            {{"keys", "Γ⁻¹(m)(1 + ln(kn/m)/ln Γ⁻¹(m))", "likely", "bits for it", "log2 log2 m",
+              "measured mean", "largest", "filters"}}};
     for (const auto& [keys, c] : sizes) {
         const auto n = static_cast<double>(keys);
         const double m = bits_per_item * n;
@@ -100,8 +104,39 @@ table largest_table(std::span<const std::pair<std::uint64_t, counted>> sizes) {
         t.rows.push_back({fmt::format("{:.0f}", n),
                           fmt::format("{:.2f}", theory::expected_maximum_counter(n, m, hashes)),
                           std::to_string(theory::likely_maximum_counter(n, m, hashes)),
+                          std::to_string(std::bit_width(theory::likely_maximum_counter(n, m, hashes))),
+                          fmt::format("{:.2f}", std::log2(std::log2(m))),
                           seen ? fmt::format("{:.2f}", c.largest.mean()) : "–",
                           seen ? std::to_string(c.largest.most()) : "–", std::to_string(c.largest.count())});
+    }
+    return t;
+}
+
+// One counter of four bits, in the papers' way, as an integer that wraps, and in ours, which is a real
+// filter.
+sheet stuck_sheet() {
+    sheet t("counters_stuck", "A counter of four bits",
+            {{"present", "the key is there, times"},
+             {"left", "left at 15, then counted down"},
+             {"wrapped", "wrapping"},
+             {"ours", "ours"},
+             {"found", "found in ours"}});
+    auto filter = take(counting_filter::make(shape(1024, 1, 0)), "papers");
+    const digest key = filter.hash()(std::string_view("key"));
+    const auto ours = [&] { return filter.counters()[positions_of(filter.geometry(), key).front()]; };
+    unsigned present = 0, left = 0, wrapped = 0;
+    const auto row = [&] { t.row({present, left, wrapped, ours(), filter.may_contain(key) ? "yes" : "no"}); };
+    for (present = 1; present <= 20; ++present) {
+        left = std::min(15U, left + 1);
+        wrapped = (wrapped + 1) % 16;
+        filter.insert(key);
+        if (present == 1 || present == 15 || present == 16 || present == 20) row();
+    }
+    for (present = 20; present-- > 0;) {
+        left -= left > 0;
+        wrapped = (wrapped + 15) % 16;
+        filter.remove(key);
+        if (present == 16 || present == 5 || present == 1 || present == 0) row();
     }
     return t;
 }
@@ -115,6 +150,7 @@ section write_counters(const laboratory& lab) {
                            std::pair{items, count(items, trials)},
                            std::pair{items * 10, count(items * 10, lab.trials(purpose::rate))}};
     data d{"counters", {}};
+    s.parts.emplace_back(heading{"counters/distribution"});
     s.parts.emplace_back(
         paragraph{"The papers bound the odds that any counter reaches i by m C(nk,i)/mⁱ, that by m "
                   "(enk/im)ⁱ, and that, for a filter "
@@ -123,14 +159,23 @@ section write_counters(const laboratory& lab) {
                   "filters of 4 bits a counter, built with real keys. Above 1 a bound says nothing."});
     s.parts.emplace_back(bounds_table(sizes[1].second, d));
     s.parts.emplace_back(std::move(d));
+    s.parts.emplace_back(heading{"counters/overflow"});
     s.parts.emplace_back(overflow_table());
+    s.parts.emplace_back(heading{"counters/largest"});
     s.parts.emplace_back(largest_table(sizes));
     s.parts.emplace_back(
         paragraph{"The asymptotic formula for the largest counter has an error term that dies off with the "
                   "square of a logarithm; at "
                   "these sizes it is still one or two too high. Likely is the largest i that at least half a "
                   "counter is expected to "
-                  "reach."});
+                  "reach, and the bits that hold it grow as log log m."});
+    s.parts.emplace_back(heading{"counters/stuck"});
+    s.parts.emplace_back(
+        paragraph{"One key is inserted 20 times into counters of four bits and removed again. Left at 15 and "
+                  "then counted down, as three of the documents have it, the counter is 0 while the key is "
+                  "still there 5 times: a false negative. An integer that wraps, as the fourth warns, loses "
+                  "the key at 16. Ours sticks: a saturated counter is never taken from."});
+    stuck_sheet().append_to(s);
     return s;
 }
 

@@ -138,6 +138,7 @@ void add_mitzenmacher_figures(const laboratory& lab, section& s) {
     for (const auto& [z, last] : budgets) {
         const double bits = z;
         ++number;
+        s.parts.emplace_back(heading{fmt::format("mitzenmacher2002/figure{}", number)});
         add_figure(
             s, fmt::format("mitzenmacher2002_figure{}", number),
             fmt::format(
@@ -180,6 +181,7 @@ void ask_slides(laboratory& lab) {
 
 section write_slides(const laboratory& lab) {
     section s{"Bloom Filters, slides (Lam 2017): the two plots", {}};
+    s.parts.emplace_back(heading{"slides/hashes"});
     add_figure(s, "slides_rate_by_hashes",
                fmt::format("False-positive rate against the number of hashes at 8 bits an item; the minimum "
                            "is at k = {:.3f}",
@@ -188,6 +190,7 @@ section write_slides(const laboratory& lab) {
                {{"rate", "8 bits per item", violet,
                  [](double k) { return theory::false_positive_rate_asymptotic(1, 8, k); },
                  [&](unsigned k) { return measured(lab, purpose::rate, 8, k); }}});
+    s.parts.emplace_back(heading{"slides/bits"});
     add_rate_by_bits(
         lab, s, "slides_rate_by_bits",
         "False-positive rate against bits per item, for 4 hashes and for the best whole number of them");

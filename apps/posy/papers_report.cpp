@@ -2,11 +2,14 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <cmath>
 #include <fstream>
 #include <iterator>
 
 #include "base/file.hpp"
 #include "gnuplot.hpp"
+#include "papers_catalogue.hpp"
 #include "tool.hpp"
 
 namespace posy::tool::papers {
@@ -46,27 +49,52 @@ std::string base64(std::string_view bytes) {
     return text;
 }
 
+// What a link says and where a section stands: its name, without the slash.
+std::string anchor(std::string name) {
+    std::ranges::replace(name, '/', '-');
+    return name;
+}
+
+std::string quoted(const std::string& field) {
+    if (field.find_first_of(",\"\n") == std::string::npos) return field;
+    std::string safe = "\"";
+    for (const char c : field) safe += c == '"' ? "\"\"" : std::string(1, c);
+    return safe + "\"";
+}
+
 // ---- Markdown --------------------------------------------------------------------------------------------
+
+// A bar inside a cell would end it.
+std::string piped(const std::string& text) {
+    std::string safe;
+    for (const char c : text) safe += c == '|' ? "\\|" : std::string(1, c);
+    return safe;
+}
 
 class markdown {
   public:
     explicit markdown(const std::string& title) : text_("# " + title + "\n") {}
-    void heading(const std::string& title) { text_ += "\n## " + title + "\n"; }
+    void chapter(const std::string& title) { text_ += "\n## " + title + "\n"; }
+    void operator()(const heading& h) {
+        text_ += fmt::format("\n<a id=\"{}\"></a>\n\n### {}\n", anchor(h.section), heading_of(h.section));
+    }
     void operator()(const paragraph& p) { text_ += "\n" + p.text + "\n"; }
     void operator()(const list& l) {
         text_ += "\n";
         for (const auto& point : l.points) text_ += "- " + point + "\n";
     }
     void operator()(const table& t) {
-        text_ += "\n**" + t.caption + "**\n\n";
+        text_ += t.caption.empty() ? "\n" : "\n**" + t.caption + "**\n\n";
         for (std::size_t i = 0; i < t.rows.size(); ++i) {
             for (const cell& c : t.rows[i]) {
-                text_ += "| " + (c.misprint ? "**" + c.text + "** ✗" : c.text) +
+                const std::string text =
+                    c.link.empty() ? piped(c.text) : fmt::format("[{}](#{})", c.text, anchor(c.link));
+                text_ += "| " + (c.misprint ? "**" + text + "** ✗" : text) +
                          (c.beside.empty() ? "" : " / " + c.beside) + " ";
             }
             text_ += "|\n";
             if (i != 0) continue;
-            for (std::size_t j = 0; j < t.rows[0].size(); ++j) text_ += j == 0 ? "|---" : "|---:";
+            for (std::size_t j = 0; j < t.rows[0].size(); ++j) text_ += j == 0 || t.words ? "|---" : "|---:";
             text_ += "|\n";
         }
     }
@@ -100,6 +128,11 @@ std::string escaped(const std::string& text) {
     return safe;
 }
 
+std::string linked(const cell& c) {
+    if (c.link.empty()) return escaped(c.text);
+    return fmt::format("<a href=\"#{}\">{}</a>", anchor(c.link), escaped(c.text));
+}
+
 class html {
   public:
     html(const std::string& title, fs::path directory) : directory_(std::move(directory)) {
@@ -111,13 +144,14 @@ class html {
 <title>{0}</title>
 <style>
 body {{ font: 16px/1.5 system-ui, sans-serif; color: #222; max-width: 60rem; margin: 0 auto; padding: 1rem; }}
-h1, h2 {{ line-height: 1.2; }}
+h1, h2, h3 {{ line-height: 1.2; }}
 h2 {{ margin-top: 2.5rem; border-bottom: 2px solid #7b4fa3; }}
 .wide {{ overflow-x: auto; }}
 table {{ border-collapse: collapse; font-size: 0.85rem; font-variant-numeric: tabular-nums; }}
 caption {{ text-align: left; font-weight: bold; padding: 0.5rem 0; }}
 th, td {{ padding: 0.2rem 0.5rem; text-align: right; border-bottom: 1px solid #ddd; white-space: nowrap; }}
 th:first-child, td:first-child {{ text-align: left; }}
+.words th, .words td {{ text-align: left; white-space: normal; }}
 th {{ background: #f3eef8; }}
 td small {{ color: #777; display: block; }}
 td.misprint {{ background: #fde4dc; }}
@@ -132,7 +166,10 @@ figcaption {{ font-size: 0.9rem; color: #555; }}
 )",
                             escaped(title));
     }
-    void heading(const std::string& title) { text_ += "<h2>" + escaped(title) + "</h2>\n"; }
+    void chapter(const std::string& title) { text_ += "<h2>" + escaped(title) + "</h2>\n"; }
+    void operator()(const heading& h) {
+        text_ += fmt::format("<h3 id=\"{}\">{}</h3>\n", anchor(h.section), escaped(heading_of(h.section)));
+    }
     void operator()(const paragraph& p) { text_ += "<p>" + escaped(p.text) + "</p>\n"; }
     void operator()(const list& l) {
         text_ += "<ul>\n";
@@ -140,7 +177,8 @@ figcaption {{ font-size: 0.9rem; color: #555; }}
         text_ += "</ul>\n";
     }
     void operator()(const table& t) {
-        text_ += "<div class=\"wide\"><table><caption>" + escaped(t.caption) + "</caption>\n";
+        text_ += fmt::format("<div class=\"wide\"><table{}><caption>{}</caption>\n",
+                             t.words ? " class=\"words\"" : "", escaped(t.caption));
         for (std::size_t i = 0; i < t.rows.size(); ++i) {
             const std::string kind = i == 0 ? "th" : "td";
             text_ += "<tr>";
@@ -149,7 +187,7 @@ figcaption {{ font-size: 0.9rem; color: #555; }}
                     c.beside.empty() ? "" : fmt::format("<small>{}</small>", escaped(c.beside));
                 text_ += fmt::format(fmt::runtime(c.misprint ? "<{0} class=\"misprint\"><b>{1} ✗</b>{2}</{0}>"
                                                              : "<{0}>{1}{2}</{0}>"),
-                                     kind, escaped(c.text), small);
+                                     kind, linked(c), small);
             }
             text_ += "</tr>\n";
         }
@@ -165,7 +203,7 @@ figcaption {{ font-size: 0.9rem; color: #555; }}
     void operator()(const data& d) {
         std::string lines;
         for (const auto& row : d.rows) {
-            for (std::size_t i = 0; i < row.size(); ++i) lines += (i == 0 ? "" : ",") + row[i];
+            for (std::size_t i = 0; i < row.size(); ++i) lines += (i == 0 ? "" : ",") + quoted(row[i]);
             lines += "\n";
         }
         put(directory_ / (d.name + ".csv"), lines);
@@ -180,12 +218,44 @@ figcaption {{ font-size: 0.9rem; color: #555; }}
 
 }  // namespace
 
+// ---- Sheets ----------------------------------------------------------------------------------------------
+
+sheet::value::value(double x)
+    : value(std::abs(x) < 1e7 && x == std::floor(x) ? fmt::format("{:.0f}", x) : fmt::format("{:.4g}", x),
+            x) {}
+sheet::value::value(std::string shown_, double x)
+    : shown(std::move(shown_)), exact(shown == "–" ? "" : fmt::format("{}", x)) {}
+
+sheet::sheet(std::string file, std::string caption, std::vector<column> columns)
+    : columns_(std::move(columns)), table_{std::move(caption), {{}}}, data_{std::move(file), {{}}} {
+    for (const column& c : columns_) {
+        data_.rows[0].push_back(c.name);
+        if (!c.title.empty()) table_.rows[0].emplace_back(c.title);
+    }
+}
+
+void sheet::row(const std::vector<value>& values) {
+    table_.rows.emplace_back();
+    data_.rows.emplace_back();
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+        data_.rows.back().push_back(values.at(i).exact);
+        if (!columns_[i].title.empty()) table_.rows.back().emplace_back(values.at(i).shown);
+    }
+}
+
+void sheet::append_to(section& s) const {
+    s.parts.emplace_back(table_);
+    s.parts.emplace_back(data_);
+}
+
+// ---- Files -----------------------------------------------------------------------------------------------
+
 void write(const report& r, const fs::path& directory) {
     markdown plain(r.title);
     html page(r.title, directory);
     for (const section& s : r.sections) {
-        plain.heading(s.title);
-        page.heading(s.title);
+        plain.chapter(s.title);
+        page.chapter(s.title);
         for (const auto& part : s.parts) {
             std::visit(plain, part);
             std::visit(page, part);

@@ -9,7 +9,8 @@
 #include <vector>
 
 #include "codec/how.hpp"
-#include "message/frame.hpp"
+#include "papers_trial.hpp"
+#include "posy/message.hpp"
 #include "posy/theory.hpp"
 #include "progress.hpp"
 #include "tool.hpp"
@@ -57,10 +58,8 @@ void check(bool right) {
 // The body as a message, by the coder for small arrays; one coding gives both sizes.
 std::vector<std::byte> send(body_ref body, const bit_array& array, tally& t) {
     std::vector<std::byte> bytes = to_bytes(body, {.codec = codec_id::range});
-    const auto header = frame::header_size(byte_view(bytes).first(frame::prefix_size));
-    check(static_cast<bool>(header));
     t.frame.add(bytes.size());
-    t.payload.add(bytes.size() - *header - frame::checksum_size);
+    t.payload.add(payload_size(bytes));
     const std::uint64_t ones = array.ones();
     t.ones.add(ones);
     const double bound = theory::log2_binomial(static_cast<double>(array.size()), static_cast<double>(ones));

@@ -5,10 +5,11 @@
 
 #include <nlohmann/json.hpp>
 
-#include "codec/choose.hpp"
+#include "plan_bounds.hpp"
 #include "plan_family.hpp"
 #include "plot.hpp"
 #include "posy/growing_filter.hpp"
+#include "posy/message_size.hpp"
 #include "shape.hpp"
 #include "text.hpp"
 #include "tool.hpp"
@@ -16,14 +17,26 @@
 namespace posy::tool {
 namespace {
 
-// The codec that `posy pack` would take for such an array.
-codec_id codec_of(const plan& p) {
-    const auto ones = static_cast<std::uint64_t>(p.fill * static_cast<double>(p.bits));
-    return codec::choose({{}, p.bits, ones}, coding::smallest);
+using json = nlohmann::ordered_json;
+
+// A message to be: all of it, and what of it is the frame.
+void add_message(json& j, const message_size& size) {
+    j["message_bytes"] = size.total();
+    j["frame_bytes"] = size.frame;
 }
 
-nlohmann::ordered_json to_json(const plan& p) {
-    nlohmann::ordered_json j{
+json to_json(const plan& p, const counting_plan& c) {
+    json j{{"counter_bits", c.counter_bits},       {"memory_bytes", c.memory_bytes},
+           {"overflow_probability", c.overflow},   {"overflow_bound", c.overflow_bound},
+           {"highest_counter", c.highest_counter}, {"message_bits", c.message_bits}};
+    add_message(j, expected_message(p, c, coding::smallest));
+    j["file_bytes"] = expected_message(p, c, coding::raw).total();
+    return j;
+}
+
+json to_json(const plan& p) {
+    const message_size packed = expected_message(p, coding::smallest);
+    json j{
         {"items", p.items},
         {"bits", p.bits},
         {"hashes", p.hashes},
@@ -32,56 +45,84 @@ nlohmann::ordered_json to_json(const plan& p) {
         {"fill", p.fill},
         {"false_positive_rate", p.false_positive_rate},
         {"memory_bytes", p.memory_bytes()},
+        {"file_bytes", expected_message(p, coding::raw).total()},
         {"message_bits", p.message_bits},
         {"message_bits_per_item", p.message_bits_per_item()},
-        {"message_codec", name_of(codec_of(p))},
-        {"counting_memory_bytes", p.counting_memory_bytes()},
-        {"counter_overflow", p.counter_overflow},
+        {"message_codec", name_of(packed.codec)},
     };
-    if (p.delta_bits) j["delta_bits_per_item"] = p.per_item(*p.delta_bits);
+    add_message(j, packed);
+    if (p.delta_bits) {
+        const message_size delta = expected_delta(p);
+        j["delta_bits"] = *p.delta_bits;
+        j["delta_bits_per_item"] = p.per_item(*p.delta_bits);
+        j["delta_message_bytes"] = delta.total();
+        j["delta_frame_bytes"] = delta.frame;
+    }
     return j;
 }
 
+std::string row(std::string_view what, const std::string& value) {
+    return fmt::format("{:<22}{}\n", what, value);
+}
+
+std::string coded(const plan& p, double bits) {
+    return fmt::format("{} ({:.4g} bits per item)", bytes(static_cast<std::uint64_t>(bits / 8)),
+                       p.per_item(bits));
+}
+
+std::string framed(const message_size& size) {
+    return fmt::format("{}, coded by {}", bytes(size.total()), name_of(size.codec));
+}
+
 std::string describe(const plan& p) {
-    std::vector<std::vector<std::string>> rows{
-        {"items", count(static_cast<double>(p.items))},
-        {"layout", std::string(name_of(p.layout))},
-        {"bits", count(static_cast<double>(p.bits)) + fmt::format(" ({:.4g} per item)", p.bits_per_item())},
-        {"hashes", std::to_string(p.hashes)},
-        {"false-positive rate", rate(p.false_positive_rate)},
-        {"fill", fmt::format("{:.2f} %", 100 * p.fill)},
-        {"memory", bytes(p.memory_bytes())},
-        {"message, compressed",
-         fmt::format("{} ({:.4g} bits per item)", bytes(static_cast<std::uint64_t>(p.message_bits / 8)),
-                     p.message_bits_per_item())},
-    };
+    std::string text = row("items", count(static_cast<double>(p.items)));
+    text += row("layout", std::string(name_of(p.layout)));
+    text += row("bits",
+                count(static_cast<double>(p.bits)) + fmt::format(" ({:.4g} per item)", p.bits_per_item()));
+    text += row("hashes", std::to_string(p.hashes));
+    text += row("false-positive rate", rate(p.false_positive_rate));
+    text += row("fill", fmt::format("{:.2f} %", 100 * p.fill));
+    text += row("memory", bytes(p.memory_bytes()));
+    text += row("file, as built", bytes(expected_message(p, coding::raw).total()));
+    text += row("message, compressed", coded(p, p.message_bits));
+    text += row("  with its frame", framed(expected_message(p, coding::smallest)));
     if (p.delta_bits) {
-        rows.push_back({"delta, compressed", fmt::format("{} ({:.4g} bits per item)",
-                                                         bytes(static_cast<std::uint64_t>(*p.delta_bits / 8)),
-                                                         p.per_item(*p.delta_bits))});
+        text += row("delta, compressed", coded(p, *p.delta_bits));
+        text += row("  with its frame", framed(expected_delta(p)));
     }
-    rows.push_back(
-        {"as a counting filter",
-         fmt::format("{}, overflow odds {:.2g}", bytes(p.counting_memory_bytes()), p.counter_overflow)});
-    std::string text;
-    for (const auto& row : rows) text += fmt::format("{:<22}{}\n", row[0], row[1]);
     return text;
 }
 
-std::string describe(const std::vector<plan>& rows, bool json) {
-    if (json) {
-        auto all = nlohmann::ordered_json::array();
+constexpr unsigned counter_widths[] = {4, 8};
+
+std::string describe_counters(const plan& p) {
+    std::vector<std::vector<std::string>> rows{{"as a counting filter", "memory bytes", "message bytes",
+                                                "highest counter", "one saturates", "at most"}};
+    for (const unsigned width : counter_widths) {
+        const counting_plan c = predict_counters(p, width);
+        rows.push_back({fmt::format("{}-bit counters", width), count(static_cast<double>(c.memory_bytes)),
+                        count(static_cast<double>(expected_message(p, c, coding::smallest).total())),
+                        fmt::format("{:.2f}", c.highest_counter), fmt::format("{:.3g}", c.overflow),
+                        fmt::format("{:.3g}", c.overflow_bound)});
+    }
+    return "\n" + table(rows);
+}
+
+std::string describe(const std::vector<plan>& rows, bool as_json) {
+    if (as_json) {
+        auto all = json::array();
         for (const plan& p : rows) all.push_back(to_json(p));
         return all.dump(2) + "\n";
     }
     std::vector<std::vector<std::string>> cells{
-        {"hashes", "bits/item", "memory bytes", "fill %", "rate", "message b/item"}};
+        {"hashes", "bits/item", "memory bytes", "fill %", "rate", "message b/item", "message bytes"}};
     if (!rows.empty() && rows[0].delta_bits) cells[0].emplace_back("delta b/item");
     for (const plan& p : rows) {
         cells.push_back({std::to_string(p.hashes), fmt::format("{:.4g}", p.bits_per_item()),
                          count(static_cast<double>(p.memory_bytes())), fmt::format("{:.1f}", 100 * p.fill),
                          fmt::format("{:.3g}", p.false_positive_rate),
-                         fmt::format("{:.4g}", p.message_bits_per_item())});
+                         fmt::format("{:.4g}", p.message_bits_per_item()),
+                         count(static_cast<double>(expected_message(p, coding::smallest).total()))});
         if (p.delta_bits) cells.back().push_back(fmt::format("{:.4g}", p.per_item(*p.delta_bits)));
     }
     return table(cells);
@@ -95,29 +136,62 @@ result<growing_filter::forecast> growing_for(const plan& p) {
 std::string describe(const advice& a) {
     const plan& chosen = a.chosen;
     std::vector<std::vector<std::string>> rows{
-        {"", "layout", "bits/item", "hashes", "rate", "message b/item"}};
-    const auto add = [&](const std::string& name, const plan& p) {
-        rows.push_back({name, std::string(name_of(p.layout)), fmt::format("{:.4g}", p.bits_per_item()),
-                        std::to_string(p.hashes), fmt::format("{:.3g}", p.false_positive_rate),
-                        fmt::format("{:.4g}", p.message_bits_per_item())});
-        if (p.delta_bits) rows.back().push_back(fmt::format("{:.4g}", p.per_item(*p.delta_bits)));
-    };
+        {"", "layout", "bits/item", "hashes", "rate", "message b/item", "message bytes"}};
     if (chosen.delta_bits) rows[0].emplace_back("delta b/item");
-    add("this plan", chosen);
-    for (const auto& [name, p] : a.alternatives) add(name, p);
-    for (const auto& [name, f, bits] : a.sealed) {
-        const std::string per_item = fmt::format("{:.4g}", chosen.per_item(bits));
-        rows.push_back({name, "sealed", per_item, "–", fmt::format("{:.3g}", f), per_item});
-        if (chosen.delta_bits) rows.back().emplace_back("–");
+    const auto add = [&](const std::string& name, std::string_view layout, double bits,
+                         const std::string& hashes, double rate, double message, const message_size& size,
+                         const std::optional<double>& delta) {
+        rows.push_back({name, std::string(layout), fmt::format("{:.4g}", chosen.per_item(bits)), hashes,
+                        fmt::format("{:.3g}", rate), fmt::format("{:.4g}", chosen.per_item(message)),
+                        count(static_cast<double>(size.total()))});
+        if (chosen.delta_bits)
+            rows.back().push_back(delta ? fmt::format("{:.4g}", chosen.per_item(*delta)) : "–");
+    };
+    const auto add_plan = [&](const std::string& name, const plan& p) {
+        add(name, name_of(p.layout), static_cast<double>(p.bits), std::to_string(p.hashes),
+            p.false_positive_rate, p.message_bits, expected_message(p, coding::smallest), p.delta_bits);
+    };
+    add_plan("this plan", chosen);
+    for (const auto& [name, p] : a.alternatives) add_plan(name, p);
+    for (const sealed_plan& s : a.sealed) {
+        add(s.name, "sealed", s.message_bits, "–", s.false_positive_rate, s.message_bits,
+            expected_sealed_message(s.message_bits), {});
     }
     if (const auto g = growing_for(chosen)) {
-        rows.push_back({"growing, same rate", std::string(name_of(chosen.layout)),
-                        fmt::format("{:.4g}", chosen.per_item(static_cast<double>(g->bits))),
-                        std::to_string(g->hashes), fmt::format("{:.3g}", g->false_positive_rate),
-                        fmt::format("{:.4g}", chosen.per_item(g->message_bits))});
-        if (chosen.delta_bits) rows.back().emplace_back("–");
+        add("growing, same rate", name_of(chosen.layout), static_cast<double>(g->bits),
+            std::to_string(g->hashes), g->false_positive_rate, g->message_bits, expected_message(*g), {});
     }
     return "\n" + table(rows);
+}
+
+json to_json(const advice& a) {
+    json j = to_json(a.chosen);
+    for (const unsigned width : counter_widths)
+        j["counting"].push_back(to_json(a.chosen, predict_counters(a.chosen, width)));
+    for (const auto& [name, p] : a.alternatives) {
+        j["alternatives"].push_back(to_json(p));
+        j["alternatives"].back()["name"] = name;
+    }
+    for (const sealed_plan& s : a.sealed) {
+        json row{{"name", s.name},
+                 {"asked_rate", s.asked_rate},
+                 {"false_positive_rate", s.false_positive_rate},
+                 {"message_bits", s.message_bits},
+                 {"message_bits_per_item", a.chosen.per_item(s.message_bits)}};
+        add_message(row, expected_sealed_message(s.message_bits));
+        j["sealed"].push_back(row);
+    }
+    if (const auto g = growing_for(a.chosen)) {
+        j["growing"] = {{"arrays", g->arrays},
+                        {"hashes", g->hashes},
+                        {"bits_per_item", a.chosen.per_item(static_cast<double>(g->bits))},
+                        {"false_positive_rate", g->false_positive_rate},
+                        {"message_bits", g->message_bits},
+                        {"message_bits_per_item", a.chosen.per_item(g->message_bits)},
+                        {"memory_bytes_while_growing", g->growing_bits / 8}};
+        add_message(j["growing"], expected_message(*g));
+    }
+    return j;
 }
 
 }  // namespace
@@ -126,6 +200,7 @@ void add_plan(CLI::App& app) {
     struct state {
         shape_options shape;
         family_options family;
+        bounds_options bounds;
         bool json = false, table = false;
         std::string plot;
     };
@@ -136,19 +211,22 @@ void add_plan(CLI::App& app) {
         "  posy plan -n 1M --bits-per-item 10 --hashes 4 --layout spread --json\n"
         "  posy plan -n 10000 --message-bits 8 --max-memory 20KiB     the packet of a compressed filter\n"
         "  posy plan -n 1M --fpr 0.02 --minimize message --delta-fraction 0.05 --plot curves.svg\n"
+        "  posy plan -n 10k --fpr 0.02 --minimize delta --delta-fraction 0.05 --max-memory 16KiB\n"
         "  posy plan -n 1M --difference 1000                          what reconciling two such sets takes\n"
         "  posy plan -n 1M --window 6 --value-bits 8                  window filters, maps\n"
-        "  posy plan --sketch 0.0001,0.01                             sketches");
+        "  posy plan --sketch 0.0001,0.01                             sketches\n"
+        "  posy plan -n 1M --fpr 0.01 --bounds --universe 2^32        how few bits there can be");
     s->shape.add_to(*command);
     s->family.add_to(*command);
     command->add_flag("--json", s->json, "Print one JSON object");
     command->add_flag("--tradeoff", s->table,
                       "Show what can be traded for what: the best plan for every number of hashes");
+    s->bounds.add_to(*command);
     command->add_option("--plot", s->plot,
                         "Draw the rate against hashes and against bits per item (SVG, by gnuplot)");
     command->callback([s] {
         const wishes want = s->shape.to_wishes();
-        nlohmann::ordered_json j;
+        json j;
         if (want.items == 0 && s->family.only_sketch()) {
             const std::string text = s->family.describe(nullptr, j);
             return print(s->json ? j.dump(2) + "\n" : text);
@@ -157,28 +235,11 @@ void add_plan(CLI::App& app) {
         if (s->table) return print(describe(take(tradeoff(want), "plan"), s->json));
         const auto a = take(advise(want), "plan");
         if (!s->plot.empty()) plot_plan(a.chosen, s->plot);
-        if (s->json) {
-            j = to_json(a.chosen);
-            for (const auto& [name, p] : a.alternatives) {
-                j["alternatives"].push_back(to_json(p));
-                j["alternatives"].back()["name"] = name;
-            }
-            for (const auto& [name, f, bits] : a.sealed) {
-                j["sealed"].push_back({{"name", name},
-                                       {"false_positive_rate", f},
-                                       {"message_bits_per_item", a.chosen.per_item(bits)}});
-            }
-            if (const auto g = growing_for(a.chosen)) {
-                j["growing"] = {{"arrays", g->arrays},
-                                {"hashes", g->hashes},
-                                {"bits_per_item", a.chosen.per_item(static_cast<double>(g->bits))},
-                                {"false_positive_rate", g->false_positive_rate},
-                                {"message_bits_per_item", a.chosen.per_item(g->message_bits)},
-                                {"memory_bytes_while_growing", g->growing_bits / 8}};
-            }
-        }
-        const std::string family = s->family.describe(&a.chosen, j);
-        print(s->json ? j.dump(2) + "\n" : describe(a.chosen) + describe(a) + family);
+        if (s->json) j = to_json(a);
+        std::string beside = s->bounds.describe(a.chosen, want, j);
+        beside += s->family.describe(&a.chosen, j);
+        print(s->json ? j.dump(2) + "\n"
+                      : describe(a.chosen) + describe_counters(a.chosen) + describe(a) + beside);
     });
 }
 

@@ -5,9 +5,12 @@
 #include <cmath>
 
 #include "posy/count_min.hpp"
+#include "posy/message_size.hpp"
 #include "posy/reconcile/plan.hpp"
+#include "posy/spectral_filter.hpp"
 #include "posy/theory.hpp"
 #include "posy/window_filter.hpp"
+#include "shape.hpp"
 #include "text.hpp"
 #include "tool.hpp"
 
@@ -28,15 +31,26 @@ std::pair<std::string, double> sketch_wish(const std::string& text) {
     return {text.substr(0, comma), odds};
 }
 
+// The exact way starts with symbols, the whole set or a part of it, as the sketches say.
+std::string way_of(const reconcile::forecast& f) {
+    if (f.listed > 0.995) return "the whole set";
+    if (f.listed < 0.005) return "symbols";
+    return fmt::format("whole set in {:.0f} %, else symbols", 100 * f.listed);
+}
+
 }  // namespace
 
 void family_options::add_to(CLI::App& command) {
     command.add_option("--window", generations_,
                        "Plan also a filter of what was seen lately, in so many generations; "
-                       "--items are those of one window");
+                       "--items are those of one window, a key counted once in each generation that sees it");
     command.add_option("--value-bits", value_bits_, "Plan also a sealed map with values of so many bits");
     command.add_option("--difference", difference_,
                        "Plan also how to reconcile two such sets that differ by so many items");
+    command.add_option("--items-there", items_there_,
+                       "How many items the other side of --difference has (default: --items)");
+    command.add_flag("--spectral", spectral_,
+                     "Plan also a spectral filter that says of --items different keys how often they came");
     command.add_option("--sketch", sketch_,
                        "Plan a Count-Min sketch: its largest error as a share of the total, or its memory; "
                        "and the odds of a larger error, e.g. 0.0001,0.01 or 64MiB,0.01");
@@ -47,35 +61,48 @@ std::string family_options::describe(const plan* beside, nlohmann::ordered_json&
     if (beside && generations_) text += "\n" + window(*beside, json["window"]);
     if (beside && value_bits_) text += "\n" + map(*beside, json["map"]);
     if (beside && !difference_.empty()) text += "\n" + reconciliation(*beside, json["reconciliation"]);
+    if (beside && spectral_) text += "\n" + spectral(*beside, json["spectral"]);
     if (!sketch_.empty()) text += "\n" + sketch(json["sketch"]);
     return beside ? text : text.substr(1);
 }
 
-// Between the moment a slot begins, its filter empty, and the moment it ends.
+// If keys come evenly: the moment a slot begins, its filter empty, and the moment it ends. And what
+// it is at most, whatever the pattern: the promise.
 std::string family_options::window(const plan& beside, nlohmann::ordered_json& json) const {
     const unsigned g = *generations_;
     const plan one = take(
-        window_filter::plan_generation(beside.items, beside.false_positive_rate, g, beside.layout), "plan");
-    const auto rate_of = [&](unsigned full) {
-        return -std::expm1(full * std::log1p(-one.false_positive_rate));
+        window_filter::plan_generation({beside.items, beside.false_positive_rate}, g, beside.layout), "plan");
+    // Of the last g slots some have one key more than the others.
+    const std::uint64_t few = beside.items / g;
+    const double less = few == 0 ? 0 : take(predict(few, one.geometry()), "plan").false_positive_rate;
+    const auto rate_of = [&](std::uint64_t full, std::uint64_t less_full) {
+        return -std::expm1(static_cast<double>(full) * std::log1p(-one.false_positive_rate) +
+                           static_cast<double>(less_full) * std::log1p(-less));
     };
-    const double low = rate_of(g), high = rate_of(g + 1), longest = 1 + 1.0 / g;
+    const std::uint64_t fuller = beside.items % g;
+    const double low = rate_of(fuller, g - fuller), high = rate_of(fuller + 1, g - fuller);
+    const double most = beside.false_positive_rate, longest = 1 + 1.0 / g;
     const std::uint64_t memory = (g + 1) * one.memory_bytes();
+    const std::uint64_t most_memory = window_filter::most_arrays(g) * one.memory_bytes();
     json = {{"generations", g},
             {"bits_of_a_generation", one.bits},
             {"hashes", one.hashes},
             {"memory_bytes", memory},
+            {"memory_bytes_at_worst", most_memory},
             {"remembered_at_least", 1},
             {"remembered_at_most", longest},
             {"false_positive_rate_low", low},
-            {"false_positive_rate", high}};
+            {"false_positive_rate", high},
+            {"false_positive_rate_at_worst", most}};
     return row("window", fmt::format("{} filters of {} bits and {} hashes", g + 1,
                                      count(static_cast<double>(one.bits)), one.hashes)) +
            row("  memory", fmt::format("{} ({:.4g} bits per item)", bytes(memory),
                                        beside.per_item(8 * static_cast<double>(memory)))) +
+           row("    at worst", fmt::format("{}, if keys come in bursts", bytes(most_memory))) +
            row("  remembered for", fmt::format("1 to {:.4g} times the window", longest)) +
            row("  false-positive rate",
-               fmt::format("{:.3g} when a slot begins, {:.3g} when it ends", low, high));
+               fmt::format("{:.3g} when a slot begins, {:.3g} when it ends, at most {:.3g}", low, high,
+                           most));
 }
 
 std::string family_options::map(const plan& beside, nlohmann::ordered_json& json) const {
@@ -83,25 +110,61 @@ std::string family_options::map(const plan& beside, nlohmann::ordered_json& json
         theory::sealed_bits(static_cast<double>(beside.items), beside.false_positive_rate, *value_bits_);
     if (!std::isfinite(bits) || *value_bits_ == 0)
         throw failure("plan: --value-bits: values have 1 to 64 bits");
+    const double found = theory::sealed_rate(static_cast<double>(beside.items), beside.false_positive_rate);
+    const message_size size = expected_sealed_message(bits);
     json = {{"value_bits", *value_bits_},
-            {"false_positive_rate", beside.false_positive_rate},
-            {"message_bits_per_item", beside.per_item(bits)}};
+            {"false_positive_rate", found},
+            {"message_bits_per_item", beside.per_item(bits)},
+            {"message_bytes", size.total()},
+            {"frame_bytes", size.frame}};
     return row("sealed map", fmt::format("{} ({:.4g} bits per item, {} of them the value)",
                                          bytes(static_cast<std::uint64_t>(bits / 8)), beside.per_item(bits),
                                          *value_bits_)) +
-           row("  a value for others", rate(beside.false_positive_rate));
+           row("  with its frame", tool::bytes(size.total())) + row("  a value for others", rate(found));
 }
 
 std::string family_options::reconciliation(const plan& beside, nlohmann::ordered_json& json) const {
-    const std::uint64_t difference = parse_amount(difference_);
-    std::vector<std::vector<std::string>> rows{{"reconciliation", "bytes", "found %"}};
+    const std::uint64_t there = items_there_.empty() ? beside.items : parse_amount(items_there_);
+    const auto sizes = take(reconcile::set_sizes::of(beside.items, there, parse_amount(difference_)), "plan");
+    std::vector<std::vector<std::string>> rows{
+        {"reconciliation", "bytes", "±", "at most", "round trips", "found %", "by"}};
     for (const auto how : {reconcile::method::exact, reconcile::method::filter, reconcile::method::tree}) {
-        const auto f = take(reconcile::expect(beside.items, difference, {.method = how}), "plan");
+        const auto f = take(reconcile::expect(sizes, {.method = how}), "plan");
+        const bool exact = how == reconcile::method::exact;
         const std::string name(name_of(how));
-        rows.push_back({name, count(std::round(f.bytes)), fmt::format("{:.2f}", 100 * f.found)});
-        json[name] = {{"bytes", f.bytes}, {"found", f.found}};
+        const auto whole = [](double amount) { return count(std::round(amount)); };
+        rows.push_back({name, whole(f.bytes), whole(f.deviation), whole(f.most),
+                        fmt::format("{:.1f}", f.round_trips), fmt::format("{:.2f}", 100 * f.found),
+                        exact ? way_of(f) : "10 bits per item"});
+        json[name] = {{"bytes", f.bytes},     {"deviation", f.deviation},
+                      {"most_bytes", f.most}, {"round_trips", f.round_trips},
+                      {"found", f.found},     {"found_deviation", f.found_deviation}};
+        if (exact) json[name]["whole_set"] = f.listed;
     }
     return table(rows);
+}
+
+// What `posy count --spectral` makes for so many keys and this rate of wrong answers.
+std::string family_options::spectral(const plan& beside, nlohmann::ordered_json& json) const {
+    const geometry g =
+        spectral_shape({.items = beside.items, .rate = beside.false_positive_rate}, "plan: --spectral");
+    const auto memory_by = [&](spectral_method method) { return spectral_filter::memory_bytes(g, method); };
+    const std::uint64_t memory = memory_by(spectral_method::minimum_increase);
+    const std::uint64_t recurring = memory_by(spectral_method::recurring_minimum);
+    const double wrong = spectral_filter::expected_wrong(g, beside.items);
+    const double strangers = spectral_filter::expected_wrong(g, beside.items + 1);
+    json = {{"counters", g.bits},
+            {"hashes", g.hashes},
+            {"layout", name_of(g.layout)},
+            {"memory_bytes", memory},
+            {"memory_bytes_recurring", recurring},
+            {"wrong", wrong},
+            {"wrong_strangers", strangers}};
+    return row("spectral filter",
+               fmt::format("{} counters, {} hashes", count(static_cast<double>(g.bits)), g.hashes)) +
+           row("  memory", fmt::format("{}; with recurring minimum {}", bytes(memory), bytes(recurring))) +
+           row("  wrong estimates", fmt::format("{} with --plain, fewer otherwise", rate(wrong))) +
+           row("  strangers seen", rate(strangers));
 }
 
 std::string family_options::sketch(nlohmann::ordered_json& json) const {

@@ -16,7 +16,7 @@ class family_options {
     void add_to(CLI::App&);
     // A sketch is the only one that asks for no number of items.
     bool only_sketch() const {
-        return !sketch_.empty() && !generations_ && !value_bits_ && difference_.empty();
+        return !sketch_.empty() && !generations_ && !value_bits_ && !spectral_ && difference_.empty();
     }
 
     // What was asked for, for people and for programs, beside a filter or without one. `json` gets a field a
@@ -27,10 +27,12 @@ class family_options {
     std::string window(const plan&, nlohmann::ordered_json&) const;
     std::string map(const plan&, nlohmann::ordered_json&) const;
     std::string reconciliation(const plan&, nlohmann::ordered_json&) const;
+    std::string spectral(const plan&, nlohmann::ordered_json&) const;
     std::string sketch(nlohmann::ordered_json&) const;
 
     std::optional<unsigned> generations_, value_bits_;
-    std::string difference_, sketch_;
+    bool spectral_ = false;
+    std::string difference_, items_there_, sketch_;
 };
 
 }  // namespace posy::tool

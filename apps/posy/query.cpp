@@ -16,8 +16,14 @@ namespace {
 struct options {
     std::string filter;
     key_options keys;
+    fetch_options how;
     bool invert = false, count = false, quiet = false, near = false, json = false;
     std::string alphabet = printable_ascii();
+
+    // What a server sends is not to fill the memory; a file is the user's own.
+    read_limits limits() const {
+        return is_url(filter) ? read_limits{.max_bytes = parse_amount(how.max_size)} : read_limits{};
+    }
 };
 
 // Whatever can be asked, by itself and in batches. A sealed map tells also the values.
@@ -116,7 +122,7 @@ void run(const options& o, const Filter& filter) {
 void run(const options& o) {
     o.keys.refuse_both_from_stdin(o.filter);
     if (o.near && o.keys.integers) throw failure("--near changes characters; it does not go with --integers");
-    message m = load_message(o.filter);
+    message m = load_message(o.filter, o.limits(), o.how);
     if (const auto* compressed = std::get_if<compressed_filter>(&m.body)) return run(o, *compressed);
     if (const auto* counting = std::get_if<counting_filter>(&m.body)) return run(o, counting->projection());
     if (const auto* sealed = std::get_if<sealed_filter>(&m.body)) return run(o, *sealed);
@@ -129,15 +135,20 @@ void run(const options& o) {
 
 void add_query(CLI::App& app) {
     const auto o = std::make_shared<options>();
-    CLI::App* command =
-        add_command(app, "query", "Print the keys that may be in the set",
-                    "  posy query urls.posy candidates.txt\n"
-                    "  posy query -v --words dict.posy < letter.txt           a spell checker\n"
-                    "  posy query -c urls.posy log.txt                        how many\n"
-                    "  posy query --near passwords.posy < new-password.txt    also what is one typo away\n"
-                    "Exit status: 0 if a key was printed or counted, 1 if none, 2 on an error.");
-    command->add_option("FILTER", o->filter, "The filter; - for standard input")->required();
+    CLI::App* command = add_command(
+        app, "query", "Print the keys that may be in the set",
+        "  posy query urls.posy candidates.txt\n"
+        "  posy query -v --words dict.posy < letter.txt           a spell checker\n"
+        "  posy query -c urls.posy log.txt                        how many\n"
+        "  posy query --near passwords.posy < new-password.txt    also what is one typo away\n"
+        "  posy query http://10.0.0.2:3130/summary keys.txt       a node's filter; see also follow\n"
+        "Exit status: 0 if a key was printed or counted, 1 if none, 2 on an error.");
+    command
+        ->add_option("FILTER", o->filter,
+                     "The filter: a file, - for standard input, or the URL where it is published")
+        ->required();
     o->keys.add_to(*command);
+    o->how.add_to(*command);
     command->add_flag("-v,--invert", o->invert, "Print the keys that are certainly not in the set");
     command->add_flag("-c,--count", o->count, "Print only how many");
     command->add_flag("-q,--quiet", o->quiet, "Print nothing; the exit status tells");

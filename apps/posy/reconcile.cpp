@@ -156,6 +156,7 @@ void show_costs(const options& o, const outcome& d) {
     if (o.verbose) {
         cost("to find them", d.finding);
         cost("to tell them", d.telling);
+        if (d.listed > 0) line += fmt::format("posy: {} keys listed\n", count(double(d.listed)));
         if (d.symbols > 0) line += fmt::format("posy: {} coded symbols\n", count(double(d.symbols)));
         if (!exact) {
             line += fmt::format("posy: {} keys and {} tree nodes were looked up here\n",
@@ -186,6 +187,7 @@ void show(const options& o, const key_table& table, const outcome& d) {
                                        {"finding", cost(d.finding)},
                                        {"telling", cost(d.telling)},
                                        {"symbols", d.symbols},
+                                       {"listed", d.listed},
                                        {"elements_visited", d.elements_visited},
                                        {"nodes_visited", d.nodes_visited}};
         return print(j.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");

@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 struct replay_arguments {
     std::string trace, report;
     std::vector<std::string> sharing{"none", "full", "compressed", "delta", "ask"};
-    std::vector<double> change{0.02, 0.07, 0.2};
+    std::vector<double> change{0.02, 0.07, 0.2}, change_bits;
     lab::setting base;
     std::size_t requests = 1'000'000'000;
     std::uint16_t as_origin = 0;
@@ -56,12 +56,17 @@ void replay(const replay_arguments& a) {
     lab::experiment e{a.trace.empty() ? "a made-up trace" : fs::path(a.trace).filename().string(), {}};
     for (const auto& sharing : a.sharing) {
         const bool updates = sharing != "none" && sharing != "ask";
-        for (const double change : a.change) {
-            lab::setting how = a.base;
-            how.sharing = sharing;
-            how.change = change;
-            progress shown(fmt::format("{}{}", sharing, updates ? fmt::format(", {:g} %", 100 * change) : ""),
-                           trace.requests.size(), progress::counting::work);
+        std::vector<lab::setting> settings;
+        const auto setting = [&]() -> lab::setting& {
+            settings.push_back(a.base);
+            settings.back().sharing = sharing;
+            return settings.back();
+        };
+        for (const double change : a.change) setting().change = change;
+        for (const double change : a.change_bits) setting().change_bits = change;
+        for (const lab::setting& how : settings) {
+            progress shown(fmt::format("{}, {}", sharing, lab::update_of(how)), trace.requests.size(),
+                           progress::counting::work);
             std::size_t before = 0;
             e.outcomes.push_back(lab::run(trace, how, [&](std::size_t done) {
                 shown.add(done - before);
@@ -101,6 +106,11 @@ void add_replay(CLI::App& app) {
         ->delimiter(',')
         ->check(CLI::Range(0.0001, 1.0))
         ->capture_default_str();
+    command
+        ->add_option("--change-bits", a->change_bits,
+                     "Beside those: shares of a summary's bits at whose change a new one is sent, e.g. 0.001")
+        ->delimiter(',')
+        ->check(CLI::Range(0.000001, 0.5));
     command->add_option("--proxies", a->base.proxies, "How many")
         ->check(CLI::Range(1, 64))
         ->capture_default_str();

@@ -1,11 +1,10 @@
 // posy seen: which of these keys were not seen in the last so much time.
 //
 // A window filter (posy/window_filter.hpp), asked and told key by key in the order of the input: time comes
-// from a field of the records, or from the clock when they are read.
+// from a field of the records, or from the clock when they are read. It is told in microseconds.
 #include <fmt/core.h>
 
-#include <charconv>
-#include <ctime>
+#include <chrono>
 
 #include "keys.hpp"
 #include "shape.hpp"
@@ -24,37 +23,73 @@ struct options {
     unsigned generations = 6;
     std::size_t time_field = 0;  // 0: the clock
     bool invert = false;
+    const CLI::App* command = nullptr;
 };
 
-// "90", "90s", "10m", "6h" or "7d", in seconds.
-std::uint64_t parse_duration(const std::string& text) {
-    std::uint64_t number = 0;
-    const char* const last = text.data() + text.size();
-    const auto [end, wrong] = std::from_chars(text.data(), last, number);
-    const std::string_view unit(end, last);
-    for (const auto& [name, seconds] : {std::pair<std::string_view, std::uint64_t>{"", 1},
-                                        {"s", 1},
-                                        {"m", 60},
-                                        {"h", 3600},
-                                        {"d", 86'400}}) {
-        if (wrong == std::errc{} && unit == name && number <= 1'000'000'000'000) return number * seconds;
-    }
-    throw failure("--window " + text + ": give a time such as 90s, 10m, 6h or 7d");
+constexpr unsigned decimals = 6;  // of a second: microseconds
+
+std::uint64_t window_of(const options& o) {
+    return static_cast<std::uint64_t>(parse_duration("--window", o.window).count());
+}
+
+// What the state file was planned for stays; an option that says otherwise is an error.
+window_filter go_on(const options& o) {
+    message m = load_message(o.state);
+    auto* filter = std::get_if<window_filter>(&m.body);
+    if (!filter)
+        throw failure(o.state + ": this needs what 'posy seen --state' saved, and it is " +
+                      kind_name(m.body));
+    const auto keep = [&](const std::string& option, bool same) {
+        if (o.command->count(option) > 0 && !same)
+            throw failure(o.state + ": was made with another " + option +
+                          "; leave that option out, or name another file");
+    };
+    const unsigned g = filter->generations();
+    keep("--generations", o.generations == g);
+    keep("--window", o.window.empty() || (window_of(o) + g - 1) / g * g == filter->remembered_at_least());
+    keep("--items", parse_amount(o.items) == filter->planned().items);
+    keep("--fpr", o.rate == filter->planned().rate);
+    return std::move(*filter);
 }
 
 window_filter open(const options& o) {
-    if (!o.state.empty() && std::filesystem::exists(o.state)) {
-        message m = load_message(o.state);
-        if (auto* filter = std::get_if<window_filter>(&m.body)) return std::move(*filter);
-        throw failure(o.state + ": this needs what 'posy seen --state' saved, and it is " +
-                      kind_name(m.body));
-    }
+    if (!o.state.empty() && std::filesystem::exists(o.state)) return go_on(o);
     if (o.window.empty()) throw failure("seen: say how long keys are to be remembered, with --window");
-    return take(
-        window_filter::with_rate(parse_amount(o.items), o.rate, parse_duration(o.window), o.generations,
-                                 layout_id::blocked, hasher(o.hash.family(), o.hash.seed())),
-        "seen");
+    return take(window_filter::with_rate(parse_amount(o.items), o.rate, window_of(o), o.generations,
+                                         layout_id::blocked, hasher(o.hash.family(), o.hash.seed())),
+                "seen");
 }
+
+// Says so when a window is given more than it was planned for: at once when that is twice as much or more
+// (a pipe may never end), and in the end what it came to.
+class overload {
+  public:
+    explicit overload(const window_filter& filter) : filter_(filter), next_(filter.most_items() + 1) {}
+
+    void look(std::uint64_t time) {
+        const std::uint64_t items = filter_.items(time);
+        if (items < next_) return;
+        next_ = items + items / 100 + 1;
+        items_ = items;
+        rate_ = filter_.false_positive_rate(time);
+        if (items / 2 > std::max(told_, filter_.most_items())) tell();
+    }
+    void tell() {
+        if (items_ == told_) return;
+        told_ = items_;
+        const auto [planned, rate] = filter_.planned();
+        fmt::print(stderr,
+                   "posy: {} keys were remembered at once, more than a window for {} has (at most {}): "
+                   "{:.2g} % of new keys were taken for seen then, not {:.2g} %\n",
+                   count(static_cast<double>(items_)), count(static_cast<double>(planned)),
+                   count(static_cast<double>(filter_.most_items())), 100 * rate_, 100 * rate);
+    }
+
+  private:
+    const window_filter& filter_;
+    std::uint64_t next_, items_ = 0, told_ = 0;
+    double rate_ = 0;
+};
 
 struct sight {
     digest key;
@@ -64,9 +99,12 @@ struct sight {
 
 std::vector<sight> sights_in(const options& o, const hasher& hash, const block& piece) {
     std::vector<sight> all;
-    const auto now = static_cast<std::uint64_t>(std::time(nullptr));
+    const auto since_1970 = std::chrono::system_clock::now().time_since_epoch();
+    const auto now =
+        static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(since_1970).count());
     for_each_key(o.keys, piece, [&](std::string_view key, std::string_view record) {
-        const std::uint64_t time = o.time_field == 0 ? now : number_in(o.keys, piece, record, o.time_field);
+        const std::uint64_t time =
+            o.time_field == 0 ? now : number_in(o.keys, piece, record, o.time_field, decimals);
         all.push_back({o.keys.hash(hash, key), time, record});
     });
     return all;
@@ -74,6 +112,7 @@ std::vector<sight> sights_in(const options& o, const hasher& hash, const block& 
 
 void run(const options& o) {
     window_filter filter = open(o);
+    overload load(filter);
     std::uint64_t late = 0, printed = 0;
     for_each_block_in_turn(o.keys, "looking", [&](const block& piece) {
         return [&, sights = sights_in(o, filter.hash(), piece)] {
@@ -81,6 +120,7 @@ void run(const options& o) {
             for (const auto& [key, time, record] : sights) {
                 const bool seen = filter.may_contain(key, time);
                 if (!filter.insert(key, time)) ++late;
+                load.look(time);
                 if (seen != o.invert) continue;
                 ++printed;
                 (out += record) += o.keys.record_end();
@@ -89,6 +129,7 @@ void run(const options& o) {
         };
     });
     if (!o.state.empty()) save_body(o.state, filter);
+    load.tell();
     if (late > 0)
         fmt::print(stderr, "posy: {} keys came more than a window behind others; they were not remembered\n",
                    count(static_cast<double>(late)));
@@ -106,22 +147,32 @@ void add_seen(CLI::App& app) {
         "  posy seen --window 1d --state seen.posy new.txt              what is new since yesterday's runs\n"
         "A key is remembered from its last sight on, for the window and up to a generation more. Of the "
         "keys\n"
-        "that are new, a share of at most --fpr is taken for seen, if a window has no more than --items.\n"
+        "that are new, a share of at most --fpr is taken for seen, however unevenly keys come, as long as "
+        "no\n"
+        "window has more than --items. A generation ends after its part of the window or of --items, "
+        "whichever\n"
+        "comes first; a key that comes back within it costs nothing, and one that comes back later counts "
+        "again.\n"
         "Exit status: 0 if a key was printed, 1 if none, 2 on an error.");
     o->keys.add_to(*command);
-    command->add_option("--window", o->window, "How long to remember: 90s, 10m, 6h or 7d");
-    command->add_option("-n,--items", o->items, "Most different keys in a window")->capture_default_str();
+    command->add_option("--window", o->window, "How long to remember: 90s, 0.5s, 10m, 1.5h or 7d");
+    command
+        ->add_option("-n,--items", o->items,
+                     "Most keys in a window; a key counts once in each generation that sees it")
+        ->capture_default_str();
     command->add_option("-f,--fpr", o->rate, "Highest false-positive rate")->capture_default_str();
     command->add_option("--generations", o->generations, "In how many steps to forget")
         ->capture_default_str();
     command
-        ->add_option("--time-field", o->time_field,
-                     "The field of a record with its time in seconds (default: the clock)")
+        ->add_option(
+            "--time-field", o->time_field,
+            "The field of a record with its time in seconds, such as 12 or 12.5 (default: the clock)")
         ->check(CLI::Range(1, 1'000'000));
     command->add_option("--state", o->state,
                         "Go on with what this file remembers, and save it there; a new one is made as told");
     command->add_flag("-v,--invert", o->invert, "Print the keys that may have been seen");
     o->hash.add_to(*command);
+    o->command = command;
     command->callback([o] { run(*o); });
 }
 

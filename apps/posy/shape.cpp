@@ -19,6 +19,12 @@ std::vector<std::string> names(std::span<const Id> ids) {
     return all;
 }
 
+const std::map<std::string, goal>& goals() {
+    static const std::map<std::string, goal> all{
+        {"rate", goal::rate}, {"memory", goal::memory}, {"message", goal::message}, {"delta", goal::delta}};
+    return all;
+}
+
 // Up to 128 bits, decimal (64 bits) or hexadecimal with 0x.
 hash_seed parse_seed(const std::string& text) {
     const auto bad = [&] {
@@ -50,7 +56,7 @@ void shape_options::add_to(CLI::App& command) {
     command.add_option("-f,--fpr", fpr_, "Highest false-positive rate, e.g. 0.01");
     command.add_option("-b,--bits-per-item", bits_per_item_, "Size of the array, in bits per item");
     command.add_option("--message-bits", message_bits_,
-                       "Largest message, in bits per item after compression");
+                       "Largest message, in bits per item after compression, its frame not counted");
     command.add_option("--max-memory", max_memory_, "Largest array, e.g. 64MiB");
     command.add_option("-k,--hashes", hashes_, "Number of hashes");
     command.add_option("--max-hashes", max_hashes_, "Largest number of hashes");
@@ -60,8 +66,11 @@ void shape_options::add_to(CLI::App& command) {
                        "Largest delta, in bits per item; needs --delta-fraction");
     command.add_option("--delta-fraction", delta_fraction_,
                        "Share of the items that changes between two updates");
-    command.add_option("--minimize", minimize_, "What to make small")
-        ->check(CLI::IsMember({"rate", "memory", "message"}));
+    command
+        .add_option(
+            "--minimize", minimize_,
+            "What to make small among what the other options leave open; delta needs --delta-fraction")
+        ->check(CLI::IsMember(goals()));
 }
 
 wishes shape_options::to_wishes(std::uint64_t items) const {
@@ -76,10 +85,13 @@ wishes shape_options::to_wishes(std::uint64_t items) const {
     if (!layout_.empty()) w.layout = layout_named(layout_);
     w.delta_bits_per_item = delta_bits_;
     w.delta_fraction = delta_fraction_;
-    static const std::map<std::string, goal> goals{
-        {"rate", goal::rate}, {"memory", goal::memory}, {"message", goal::message}};
-    if (!minimize_.empty()) w.minimize = goals.at(minimize_);
+    if (!minimize_.empty()) w.minimize = goals().at(minimize_);
     return w;
+}
+
+geometry spectral_shape(wishes w, const std::string& who) {
+    w.layout = layout_id::spread;
+    return take(choose(w), who).geometry();
 }
 
 void hash_options::add_to(CLI::App& command) {

@@ -27,6 +27,10 @@ class shape_options {
     std::optional<unsigned> hashes_, max_hashes_;
 };
 
+// The counters of a spectral filter: as the bits of the best filter for such a wish, spread, since lines and
+// blocks gain nothing where a counter takes four bytes. Throws a failure that begins with `who`.
+geometry spectral_shape(wishes, const std::string& who);
+
 class hash_options {
   public:
     void add_to(CLI::App&);

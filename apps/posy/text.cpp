@@ -9,6 +9,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "tool.hpp"
+
 namespace posy::tool {
 
 std::string count(double n) {
@@ -94,6 +96,33 @@ std::uint64_t parse_amount(const std::string& text) {
         throw CLI::ValidationError("'" + text + "' is not a whole number");
     }
     return static_cast<std::uint64_t>(std::llround(amount));
+}
+
+std::optional<std::uint64_t> parse_decimal(std::string_view text, unsigned decimals) {
+    const std::size_t point = std::min(text.find('.'), text.size());
+    std::string digits(text.substr(0, point));
+    if (point < text.size()) {
+        const std::string_view behind = text.substr(point + 1);
+        if (behind.empty() || behind.find_first_not_of("0123456789") != std::string_view::npos) return {};
+        digits += behind.substr(0, decimals);
+        decimals -= static_cast<unsigned>(std::min<std::size_t>(decimals, behind.size()));
+    }
+    digits.append(decimals, '0');
+    std::uint64_t number = 0;
+    const char* const end = digits.data() + digits.size();
+    const auto [at, wrong] = std::from_chars(digits.data(), end, number);
+    return point > 0 && wrong == std::errc{} && at == end ? std::optional(number) : std::nullopt;
+}
+
+std::chrono::microseconds parse_duration(const std::string& option, const std::string& text) {
+    const std::size_t digits = std::min(text.find_first_not_of("0123456789."), text.size());
+    const auto number = parse_decimal(text.substr(0, digits), 6);
+    for (const auto& [name, seconds] :
+         {std::pair<std::string_view, int>{"", 1}, {"s", 1}, {"m", 60}, {"h", 3600}, {"d", 86'400}}) {
+        if (number && text.substr(digits) == name && *number <= 100'000'000'000'000)
+            return std::chrono::microseconds(*number) * seconds;
+    }
+    throw failure(option + " " + text + ": give a time such as 90s, 0.5s, 10m, 6h or 7d");
 }
 
 }  // namespace posy::tool

@@ -1,10 +1,14 @@
 #include "tool.hpp"
 
+#include <fmt/core.h>
 #include <unistd.h>
 
 #include <array>
+#include <cmath>
 
 #include "base/file.hpp"
+#include "posy/standing.hpp"
+#include "text.hpp"
 
 namespace posy::tool {
 
@@ -24,10 +28,22 @@ std::string display_name(const std::string& path, bool output) {
 }
 
 void for_each_message(const std::vector<std::string>& paths,
-                      const std::function<void(message, const std::string&)>& use,
-                      const read_limits& limits) {
+                      const std::function<void(message, const std::string&)>& use, const read_limits& limits,
+                      const fetch_options& how) {
     for (const std::string& path : paths) {
         const std::string name = display_name(path);
+        if (is_url(path)) {
+            const std::string body = fetch(path, how);
+            const byte_view bytes = as_byte_view(body);
+            std::size_t at = 0;
+            do {
+                auto next = from_bytes(bytes.subspan(at), limits);
+                if (!next) throw failure(name + ": the answer is not a message: " + next.error().text());
+                at += next->size;
+                use(std::move(*next), name);
+            } while (at < bytes.size());
+            continue;
+        }
         const auto file =
             path == "-" ? base::descriptor(dup(STDIN_FILENO)) : take(base::open_for_reading(path), name);
         message_reader reader(file.get(), limits);
@@ -35,7 +51,7 @@ void for_each_message(const std::vector<std::string>& paths,
     }
 }
 
-message load_message(const std::string& path, const read_limits& limits) {
+message load_message(const std::string& path, const read_limits& limits, const fetch_options& how) {
     std::optional<message> first;
     for_each_message(
         {path},
@@ -43,7 +59,7 @@ message load_message(const std::string& path, const read_limits& limits) {
             if (first) throw failure(name + ": more than one message; unite them first with 'posy union'");
             first = std::move(next);
         },
-        limits);
+        limits, how);
     return std::move(*first);  // the reader does not end without a message or an error
 }
 
@@ -71,7 +87,11 @@ bloom_filter plain_of(any_body body, const std::string& name) {
     if (const auto* compressed = std::get_if<compressed_filter>(&body))
         return take(compressed->unpack(), name);
     if (const auto* growing = std::get_if<growing_filter>(&body)) {
-        if (growing->stages().size() == 1) return take(growing->stages()[0].clone(), name);
+        if (growing->stages().size() == 1) {
+            bloom_filter plain = take(growing->stages()[0].clone(), name);
+            plain.set_items(growing->items());
+            return plain;
+        }
         throw failure(name + ": a growing filter of " + std::to_string(growing->stages().size()) +
                       " arrays is no plain one; this needs one that was built with --items");
     }
@@ -100,6 +120,25 @@ void save_body(const std::string& path, body_ref body, const packing& how) {
     check_output(path);
     if (path != "-") return take(save(path, body, how), name);
     take(write_message(STDOUT_FILENO, body, how), name);
+}
+
+void warn_if_past_plan(const bloom_filter& filter, const std::string& path) {
+    if (!past_plan(filter)) return;
+    const auto stands = standing_of(filter);
+    const promise& planned = *filter.provenance().planned;
+    fmt::print(stderr,
+               "posy: {}: it holds {} items, {} more than the {} it was planned for, and its false-positive "
+               "rate is {} instead of {}; build it anew with --items {:.0f} or more\n",
+               display_name(path, true), count(stands->items),
+               count(stands->items - static_cast<double>(planned.items)),
+               count(static_cast<double>(planned.items)), rate(filter.false_positive_rate()),
+               rate(planned.rate), std::ceil(stands->items));
+}
+
+void warn_if_past_plan(const any_body& body, const std::string& path) {
+    if (const auto* plain = std::get_if<bloom_filter>(&body)) warn_if_past_plan(*plain, path);
+    if (const auto* counting = std::get_if<counting_filter>(&body))
+        warn_if_past_plan(counting->projection(), path);
 }
 
 void print(std::string_view text) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "posy/message.hpp"
+#include "source.hpp"
 
 namespace posy::tool {
 
@@ -27,18 +28,23 @@ T take(result<T> value, const std::string& name) {
 
 // "-" is standard input or output, everywhere.
 std::string display_name(const std::string& path, bool output = false);
-// The one message of a file.
-message load_message(const std::string& path, const read_limits& = {});
+// The one message of a file or URL.
+message load_message(const std::string& path, const read_limits& = {}, const fetch_options& = {});
 // "a filter", "a sealed filter", …
 std::string kind_name(const any_body&);
 // The plain filter of a body: itself, the projection of a counting filter, the array of a queryable one or of
 // a growing one that has only one. A delta is none.
 bloom_filter plain_of(any_body, const std::string& name);
 bloom_filter load_plain(const std::string& path);
-// Calls use(message, name of its file) for every message of every file.
+// Calls use(message, name of its file) for every message of every file or URL.
 void for_each_message(const std::vector<std::string>& paths,
-                      const std::function<void(message, const std::string&)>& use, const read_limits& = {});
+                      const std::function<void(message, const std::string&)>& use, const read_limits& = {},
+                      const fetch_options& = {});
 void save_body(const std::string& path, body_ref, const packing& = {});
+// One line on standard error if the filter, saved under this name, holds more than it was planned for.
+void warn_if_past_plan(const bloom_filter&, const std::string& path);
+// The same for a body that can be added to.
+void warn_if_past_plan(const any_body&, const std::string& path);
 // Fails now if nothing could be written there later, before the work is done.
 void check_output(const std::string& path);
 // Two inputs of one command cannot both be standard input.
@@ -67,6 +73,7 @@ void add_seal(CLI::App&);
 void add_seen(CLI::App&);
 void add_papers(CLI::App&);
 #ifdef POSY_NODE
+void add_follow(CLI::App&);
 void add_node(CLI::App&);
 void add_proxy(CLI::App&);
 void add_replay(CLI::App&);

@@ -3,7 +3,8 @@
 // Union is exact: it is bit for bit the filter of the union of the sets. Intersection is an approximation
 // from above: it contains the filter of the intersection, and its rate is at most that of either side. Fold
 // is exact: bit for bit the filter that would have been built at the smaller size, in every layout. Filters
-// of different geometry do not combine: that is an error value.
+// of different geometry do not combine: that is an error value. What becomes of the number of items and of
+// the plan, posy/provenance.hpp tells.
 #pragma once
 
 #include "posy/bloom_filter.hpp"
@@ -12,7 +13,7 @@ namespace posy {
 
 // into := into ∪ from.
 result<void> unite(bloom_filter& into, const bloom_filter& from);
-// into := into ∩ from; its number of items is no longer known.
+// into := into ∩ from; its number of items is no longer known. compare() estimates it from both filters.
 result<void> intersect(bloom_filter& into, const bloom_filter& from);
 // The same set in bits / divisor bits.
 result<bloom_filter> fold(const bloom_filter& filter, std::uint64_t divisor = 2);

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cassert>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -16,6 +17,7 @@
 #include "posy/bit_array.hpp"
 #include "posy/geometry.hpp"
 #include "posy/layout/all.hpp"
+#include "posy/provenance.hpp"
 
 namespace posy {
 
@@ -51,11 +53,19 @@ class bloom_filter {
 
     // How many insertions the filter stands for, repeated keys counted again; nothing when nobody knows (an
     // intersection). For the number of different keys ask estimate_items(). Not while others insert.
-    std::optional<std::uint64_t> items() const { return items_; }
+    std::optional<std::uint64_t> items() const { return provenance_.items; }
+    // That, whether the bits are an intersection's, and what the filter was planned for.
+    const posy::provenance& provenance() const { return provenance_; }
+    // Precondition: planned->valid(), if there is one.
+    void set_planned(std::optional<promise> planned) {
+        assert(!planned || planned->valid());
+        provenance_.planned = planned;
+    }
 
     std::uint64_t ones() const { return bits_.ones(); }
     double fill() const { return static_cast<double>(ones()) / static_cast<double>(geometry_.bits); }
-    // The probability that a key that was never inserted is answered with yes, from these very bits.
+    // The probability that a key that was never inserted is answered with yes, from these very bits. Of an
+    // intersection: a key of none of the sets.
     double false_positive_rate() const;
 
     void clear();
@@ -65,30 +75,37 @@ class bloom_filter {
     // For those who build on the filter: whoever changes the bits answers for what they mean.
     bit_array& bits() { return bits_; }
     void set_items(std::optional<std::uint64_t> items) {
-        items_ = items ? std::min(*items, max_items) : items;
+        provenance_.items = items ? std::min(*items, max_items) : items;
+        if (items) provenance_.intersection = false;
+    }
+    void set_provenance(const posy::provenance& p) {
+        assert(!(p.intersection && p.items));
+        provenance_.intersection = p.intersection;
+        set_items(p.items);
+        set_planned(p.planned);
     }
 
-    // Counts stop here, far beyond what anyone inserts; the format has one value less than 64 bits hold.
-    static constexpr std::uint64_t max_items = ~std::uint64_t{0} - 1;
+    // Counts stop here, far beyond what anyone inserts; the format has two values less than 64 bits hold.
+    static constexpr std::uint64_t max_items = ~std::uint64_t{0} - 2;
 
-    // Equal geometry and equal bits; the item counts are bookkeeping and may differ.
+    // Equal geometry and equal bits; the provenance is bookkeeping and may differ.
     friend bool operator==(const bloom_filter& a, const bloom_filter& b) {
         return a.geometry_ == b.geometry_ && a.bits_ == b.bits_;
     }
 
   private:
-    bloom_filter(const posy::geometry& g, bit_array bits, std::optional<std::uint64_t> items);
+    bloom_filter(const posy::geometry& g, bit_array bits, const posy::provenance&);
     template <class Keys>
     void insert_keys(const Keys&);
     template <class Keys>
     std::size_t look_up(const Keys&, std::span<bool> answers) const;
     void count(std::uint64_t inserted) {
-        if (items_) set_items(inserted > max_items - *items_ ? max_items : *items_ + inserted);
+        if (const auto had = items()) set_items(inserted > max_items - *had ? max_items : *had + inserted);
     }
 
     posy::geometry geometry_;
     bit_array bits_;
-    std::optional<std::uint64_t> items_;
+    posy::provenance provenance_;
     const kernels::filter_kernel* kernel_;  // for this layout on this machine, and of it
     bool (*look_up_one_)(const std::uint64_t* words, const posy::geometry&, std::uint64_t low,
                          std::uint64_t high);

@@ -51,15 +51,16 @@ class compressed_filter {
     // in a pass over the directory (at most two hundredths of the bytes); offsets in errors count from the
     // first of `bytes`. Bytes that are damaged where it was not checked give wrong answers and nothing worse;
     // a checksum tells, and so does unpack().
-    static result<compressed_filter> open(const posy::geometry&, queryable_form,
-                                          std::optional<std::uint64_t> items,
+    static result<compressed_filter> open(const posy::geometry&, queryable_form, const posy::provenance&,
                                           std::shared_ptr<const void> keep_alive, byte_view bytes);
 
     const posy::geometry& geometry() const { return geometry_; }
     queryable_form form() const { return form_; }
     // The hasher that makes this filter's digests.
     hasher hash() const { return hasher(geometry_.hash, geometry_.seed); }
-    std::optional<std::uint64_t> items() const { return items_; }
+    // As bloom_filter's.
+    std::optional<std::uint64_t> items() const { return provenance_.items; }
+    const posy::provenance& provenance() const { return provenance_; }
     std::uint64_t ones() const;
     // The coded bits, which open() takes.
     byte_view bytes() const { return bytes_; }
@@ -77,13 +78,13 @@ class compressed_filter {
 
   private:
     struct coded_bits;
-    compressed_filter(const posy::geometry& g, queryable_form form, std::optional<std::uint64_t> items,
+    compressed_filter(const posy::geometry& g, queryable_form form, const posy::provenance& from,
                       byte_view bytes, std::shared_ptr<const coded_bits> bits)
-        : geometry_(g), form_(form), items_(items), bytes_(bytes), bits_(std::move(bits)) {}
+        : geometry_(g), form_(form), provenance_(from), bytes_(bytes), bits_(std::move(bits)) {}
 
     posy::geometry geometry_;
     queryable_form form_;
-    std::optional<std::uint64_t> items_;
+    posy::provenance provenance_;
     byte_view bytes_;
     std::shared_ptr<const coded_bits> bits_;
 };

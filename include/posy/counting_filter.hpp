@@ -30,6 +30,9 @@ class counting_filter {
     const posy::geometry& geometry() const { return projection_.geometry(); }
     hasher hash() const { return projection_.hash(); }
     std::uint64_t items() const { return *projection_.items(); }
+    // That, and what the filter was planned for. Precondition of set_planned(): as bloom_filter's.
+    const posy::provenance& provenance() const { return projection_.provenance(); }
+    void set_planned(std::optional<promise> planned) { projection_.set_planned(planned); }
 
     void insert(digest d) { insert(std::span<const digest>(&d, 1)); }
     // False when the key is certainly absent; then nothing has changed.

@@ -21,14 +21,15 @@ struct filter_delta {
     std::uint64_t base_generation = 0;   // the generation it changes
     std::uint32_t base_checksum = 0;     // of that generation's bits
     bit_array flips;                     // one bit where the two differ
+    bool intersection = false;           // the filter after the change is one
 };
 
 // What turns `from` into `to`. The filters must have one geometry.
 result<filter_delta> make_delta(const bloom_filter& from, const bloom_filter& to,
                                 std::uint64_t base_generation = 0);
 
-// filter := the filter after the change. Refused, with nothing changed, unless the bits are those of the
-// base.
+// filter := the filter after the change, planned for what it was. Refused, with nothing changed, unless the
+// bits are those of the base.
 result<void> apply(bloom_filter& filter, const filter_delta& delta);
 
 }  // namespace posy

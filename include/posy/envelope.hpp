@@ -17,16 +17,16 @@ namespace posy::reconcile {
 
 // The numbers are on the wire.
 enum class kind : std::uint8_t {
-    sketch = 1,      // difference_sketch: the opening of the exact way
-    symbols = 2,     // symbol_run
-    more = 3,        // a varint: send symbols up to this one
-    everything = 4,  // digest_set: the whole set, where that is shorter than symbols
-    filter = 5,      // a Bloom filter as a message of its own (docs/format.md)
-    tree = 6,        // reconciliation_tree
-    offer = 7,       // digest_set: what the receiver lacks
-    want = 8,        // digest_set: send the texts of these
-    texts = 9,       // key_texts
-    refusal = 10,    // text: why the sender has given up
+    sketch = 1,    // difference_sketch: the opening of the exact way
+    symbols = 2,   // symbol_run
+    more = 3,      // a varint: send symbols up to this one, or with 0 the rest of the list
+    list = 4,      // set_part: elements, where that is shorter than symbols
+    filter = 5,    // a Bloom filter as a message of its own (docs/format.md)
+    tree = 6,      // reconciliation_tree
+    offer = 7,     // digest_set: what the receiver lacks
+    want = 8,      // digest_set: send the texts of these
+    texts = 9,     // key_texts
+    refusal = 10,  // text: why the sender has given up
 };
 
 std::string_view name_of(kind);

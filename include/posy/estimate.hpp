@@ -24,6 +24,9 @@ struct estimate {
     double high = 0;
 };
 
+// Of an intersection of filters (provenance().intersection) the bits tell only how many items it has at most:
+// low is 0, and value and high are that bound, which holds with probability `level` or more. compare() of the
+// filters that it was made from estimates the number.
 estimate estimate_items(const bloom_filter&, double level = 0.95);
 
 struct comparison {
@@ -33,8 +36,9 @@ struct comparison {
     estimate jaccard;       // |A ∩ B| / |A ∪ B|
 };
 
-// From the numbers of zeros in A, B and A ∪ B. The filters must have one geometry. With a full array nothing
-// is known of the intersection but that it is not larger than the other set.
+// From the numbers of zeros in A, B and A ∪ B. The filters must have one geometry, and none may be an
+// intersection. With a full array nothing is known of the intersection but that it is not larger than the
+// other set.
 result<comparison> compare(const bloom_filter& a, const bloom_filter& b, double level = 0.95);
 
 // The survey's two formulas for |A ∩ B| as printed, for the classic layout. The first needs |A| and |B| and

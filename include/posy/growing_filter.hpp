@@ -48,7 +48,8 @@ class growing_filter {
         unsigned arrays = 0, hashes = 0;
         std::uint64_t growing_bits = 0;  // of all arrays, and in the end:
         std::uint64_t bits = 0;
-        double message_bits = 0;
+        double message_bits = 0;          // of the entropy-coded arrays
+        std::uint64_t payload_bytes = 0;  // as append_to() writes it
         double false_positive_rate = 0;
     };
     static result<forecast> expect(const options&, std::uint64_t items);
@@ -56,7 +57,8 @@ class growing_filter {
     double promised_rate() const { return rate_; }
     // The hasher that makes this filter's digests.
     hasher hash() const { return stages_.front().hash(); }
-    // The arrays, oldest first. Each is a filter of some of the keys.
+    // The arrays, oldest first. Each is a filter of some of the keys; its items() are those that it did not
+    // seem to have already.
     std::span<const bloom_filter> stages() const { return stages_; }
     std::uint64_t bits() const;
     // How many insertions, repeated keys counted again.
@@ -76,7 +78,7 @@ class growing_filter {
     double false_positive_rate() const;
 
     // The keys as one plain filter of the least size that keeps the promise, if one array was enough for
-    // them; an error otherwise.
+    // them; an error otherwise. It counts as planned for the keys that are there and the promised rate.
     result<bloom_filter> fold_down() const;
     // Folds all arrays as far as the promise allows. From then on no keys can be inserted.
     result<void> shrink();
@@ -92,13 +94,16 @@ class growing_filter {
     static result<growing_filter> parse(hasher hash, byte_view payload, std::uint64_t max_bytes);
 
   private:
-    growing_filter(double rate, std::vector<bloom_filter> stages) : rate_(rate), stages_(std::move(stages)) {}
+    growing_filter(double rate, std::vector<bloom_filter> stages)
+        : rate_(rate), stages_(std::move(stages)), came_(stages_.size()) {}
     void insert_new(std::span<const digest> digests);
+    double different_keys(std::size_t stage) const;
     result<void> look_for_room();
     result<std::vector<bloom_filter>> folded() const;
 
     double rate_;
     std::vector<bloom_filter> stages_;
+    std::vector<std::uint64_t> came_;  // by array: insertions while it was the last, with those passed over
     bool shrunk_ = false;
     std::uint64_t items_ = 0;
     std::uint64_t sure_room_ = 0;  // so many more insertions cannot fill the last array

@@ -4,7 +4,8 @@
 // How far an array compresses depends on how many bits the keys happen to set, and that varies a little from
 // set to set. So the filter is planned for slightly less than the budget: as much less as the variation makes
 // necessary. A set that still does not fit gets another seed, then a smaller array, at last a plain filter as
-// large as the packet, which always fits. The receiver follows the header.
+// large as the packet, which always fits. The receiver follows the header. The plan itself is left out of it:
+// nobody adds to a packet, and ten bytes are better spent on the array.
 #pragma once
 
 #include <cstdint>

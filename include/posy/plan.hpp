@@ -10,11 +10,12 @@
 #include <vector>
 
 #include "posy/geometry.hpp"
+#include "posy/provenance.hpp"
 #include "posy/result.hpp"
 
 namespace posy {
 
-enum class goal { rate, memory, message };
+enum class goal { rate, memory, message, delta };
 
 // Only `items` is needed; whatever else is given is kept, and what is not is chosen. With nothing else the
 // plan is for a rate of 1 %.
@@ -23,13 +24,16 @@ struct wishes {
     std::optional<double> rate;                   // at most this false-positive rate
     std::optional<double> bits_per_item;          // exactly this array
     std::optional<double> message_bits_per_item;  // at most this many, compressed
-    std::optional<std::uint64_t> max_memory;      // bytes of the array
+    std::optional<std::uint64_t> max_memory;      // bytes of the array, in whole words of 8
     std::optional<unsigned> hashes;               // exactly so many
     std::optional<unsigned> max_hashes;
     std::optional<layout_id> layout;            // blocked, unless the message matters: then spread
     std::optional<double> delta_bits_per_item;  // at most this many an update; needs delta_fraction
     std::optional<double> delta_fraction;       // updates are sent when this share of the items has changed
-    std::optional<goal> minimize;               // what to make small among what is left open
+    // What to make small among what is left open. A delta needs delta_fraction. Where nothing limits the rate
+    // of a given array, arrays more than half full do not count: saturated, they would be the smallest
+    // message.
+    std::optional<goal> minimize;
 };
 
 struct plan {
@@ -41,21 +45,35 @@ struct plan {
     double fill = 0;                   // expected share of ones
     double false_positive_rate = 0;    // expected, by the layout's own formula
     double message_bits = 0;           // expected size of the entropy-coded array, never more than `bits`
-    std::optional<double> delta_bits;  // of one update, where a delta fraction was given
-    double counter_overflow = 0;       // bound on P(any 4-bit counter saturates), were it a counting filter
+    std::optional<double> delta_bits;  // of one update, where a delta fraction was given …
+    std::optional<double> delta_fill;  // … and the share of the bits that it changes
 
     double bits_per_item() const { return per_item(static_cast<double>(bits)); }
     double message_bits_per_item() const { return per_item(message_bits); }
     std::uint64_t memory_bytes() const { return (bits + 63) / 64 * 8; }
-    std::uint64_t counting_memory_bytes() const { return (bits * 4 + 63) / 64 * 8 + memory_bytes(); }
     posy::geometry geometry(hash_family hash = hash_family::xxh3, hash_seed seed = {}) const {
         return {bits, hashes, layout, hash, seed};
     }
+    // For a filter of this plan to keep: bloom_filter::set_planned().
+    posy::promise promise() const { return {items, false_positive_rate}; }
     double per_item(double amount) const { return amount / static_cast<double>(items); }
 };
 
 // The consequences of a given shape.
 result<plan> predict(std::uint64_t items, const geometry&, std::optional<double> delta_fraction = {});
+
+// The same array as a counting filter (posy/counting_filter.hpp) that nothing has been removed from.
+struct counting_plan {
+    unsigned counter_bits = 0;
+    std::uint64_t memory_bytes = 0;  // the counters, and the plain filter beside them
+    double overflow = 0;             // P(any counter reaches its largest value, where it sticks)
+    double overflow_bound = 0;       // the papers' bound on it: how many are expected to, at most 1
+    double highest_counter = 0;      // expected
+    std::vector<double> shares;      // of the counters that have the value 0, 1, … to the largest, expected
+    double message_bits = 0;         // expected size of the entropy-coded counters
+};
+// With counters of 1 to 8 bits; a counting filter has 4 or 8. Precondition: a plan that predict() made.
+counting_plan predict_counters(const plan&, unsigned counter_bits = 4);
 
 // The array of a shape's layout in which so many items have at most this rate, if there is one.
 std::optional<std::uint64_t> smallest_bits(std::uint64_t items, double rate, unsigned hashes, layout_id);
@@ -64,9 +82,11 @@ struct named_plan {
     std::string name;
     posy::plan plan;
 };
-// A sealed filter (posy/sealed_filter.hpp): for a set that does not change, the smallest message.
+// A sealed filter (posy/sealed_filter.hpp): for a set that does not change, the smallest message. Its rate is
+// the one that it will have, which for some hundred keys and fewer lies below the rate to ask for.
 struct sealed_plan {
     std::string name;
+    double asked_rate = 0;
     double false_positive_rate = 0;
     double message_bits = 0;
 };
@@ -76,13 +96,16 @@ struct advice {
     std::vector<sealed_plan> sealed;       // and what, if they are to stay as they are
 };
 
-// The best plan for the wishes, or which of them cannot be fulfilled; alone, and beside what else there is.
+// The best plan for the wishes, and the one with the fewest hashes among equals; an array more than half full
+// that takes twice the hashes of a sparser one counts as its equal unless it is better by 5 %. Or which of
+// the wishes cannot be fulfilled; alone, and beside what else there is.
 result<plan> choose(const wishes&);
 result<advice> advise(const wishes&);
 
 // What can be traded for what: the best plan for every number of hashes, fewest first, where there is one. Of
 // the paper's four metrics (Mitzenmacher 2002, II-B) computation is fixed in each row, and memory, rate and
-// message follow from the wishes.
+// message follow from the wishes. Many hashes are no reason to leave compression out: with more than ln 2
+// times the bits of the message per item they fill an array beyond the half, which can be coded, too.
 result<std::vector<plan>> tradeoff(const wishes&);
 
 }  // namespace posy

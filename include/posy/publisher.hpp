@@ -20,9 +20,12 @@ namespace posy {
 struct publishing {
     double change = 0.05;             // publish when this share of the items has changed …
     std::uint64_t max_age = 300'000;  // … or this much time has passed since anything unpublished changed
-    std::uint64_t least_items = 1;    // of which the share is taken: a set that fills up from nothing would
-                                      // otherwise publish with every item
-    std::size_t history = 16;         // how many generations back deltas reach
+    // In place of `change`: publish when this share of the array's bits differs from what was published. What
+    // peers are told wrongly depends on these bits; items that came and went again leave none.
+    std::optional<double> change_bits{};
+    std::uint64_t least_items = 1;  // of which the share is taken: a set that fills up from nothing would
+                                    // otherwise publish with every item
+    std::size_t history = 16;       // how many generations back deltas reach
     // Where generations start. A publisher that restarts must not go back: give it the clock, or what it
     // saved.
     std::uint64_t first_generation = 1;

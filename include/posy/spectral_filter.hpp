@@ -62,6 +62,14 @@ class spectral_filter {
     std::uint32_t at_most(digest d) const;
     bool may_contain(digest d) const { return at_most(d) > 0; }
 
+    // The share of so many different keys whose estimate is wrong: by minimum selection exactly that of false
+    // positives among all others; the other two methods err less often.
+    static double expected_wrong(const posy::geometry&, std::uint64_t keys);
+    // The Bloom filter of the keys that are there. Its false-positive rate is the share of strangers that are
+    // taken for members, and it knows about how many different keys there are (posy/estimate.hpp).
+    result<bloom_filter> projection() const;
+    static std::uint64_t memory_bytes(const posy::geometry&, spectral_method);
+
     // The filter of both multisets: exactly that with the minimum selection; with the minimum increase, a sum
     // of upper bounds, which is one (as in posy/count_min.hpp). With the recurring minimum an error: a key
     // that only one of the two has moved would be counted half.

@@ -76,6 +76,11 @@ double optimal_rate(double bits_per_item);
 // n log2(1/ε) bits: no representation does with less (Broder & Mitzenmacher 2004, 2.2).
 double lower_bound_bits(double n, double rate);
 
+// log2[C(u, n) / C(n + ε(u−n), n)] bits, where the keys come from a universe of u: the same bound before u
+// goes to infinity, where it is n log2(1/ε). Smaller below, and at ε = 0 it is log2 C(u, n), the set itself.
+// NaN unless u ≥ n. Relative error below 1e-12 up to u = 10^300.
+double lower_bound_bits(double n, double rate, double universe);
+
 // n log2 e · log2(1/ε) bits: what the Bloom filter needs, log2 e = 1.44 times as much.
 inline constexpr double bloom_overhead = std::numbers::log2e;
 double bloom_bits(double n, double rate);
@@ -86,12 +91,38 @@ double bloom_bits(double n, double rate);
 // within 1 % of the mean from 10^4 keys on. NaN for more than 2^40 keys or ε outside 2^-32 to 1.
 double sealed_bits(double n, double rate, unsigned value_bits = 0);
 
+// The rate that such a filter will have, where ε was asked for: fingerprints of r bits and of one more are
+// mixed in whole blocks of 64 unknowns, and in a set of at most 64 keys not at all. So up to 64 keys it is
+// the next lower power of two; at some thousands of keys, within 2 % of ε.
+double sealed_rate(double n, double rate);
+
 // m = ⌈−n ln ε/(ln 2)²⌉ and k = max(1, round(m ln 2/n)), as Hadoop filters are sized (Miner & Shook 2012,
 // app. A). The Java helpers printed there use float, so m is off by tens of bits at 10^8 items; truncate, so
 // the rate asked for is missed by a hair; return int, so m silently stops at 2^31 − 1; and let k round to 0,
 // a filter that says yes to everything. These do not. At least 1 bit, at most 2^64 − 1.
 std::uint64_t hadoop_bits(double n, double rate);
 unsigned hadoop_hashes(double n, double m);
+
+// What those helpers return, digit by digit: getOptimalBloomFilterSize(int, float), truncated, and
+// getOptimalK(float, float), rounded half up, with Java's arithmetic and its saturating casts to int.
+std::int32_t hadoop_printed_bits(std::int32_t n, float rate);
+std::int32_t hadoop_printed_hashes(float n, float m);
+
+// ---- The list of hash values (Broder & Mitzenmacher 2004, 2.3) -----------------------------------------
+
+// n keys are hashed to b bits each, and a sorted list of the values stands for the set; it is the Bloom
+// filter with one hash and m = 2^b, sent as positions. A stranger's value is in the list with probability 1 −
+// (1 − 2^−b)^n, which the union bound puts at n 2^−b: 1/n for b = 2 log2 n.
+double hash_list_rate(double n, double value_bits);
+
+// The fewest whole bits per value that keep the rate at or below ε.
+unsigned hash_list_value_bits(double n, double rate);
+
+// 2^b (1 − (1 − 2^−b)^n): how many different values to expect; the rest of the keys share theirs.
+double hash_list_values(double n, double value_bits);
+
+// log2 C(2^b, d) for d different values: the sorted list, by an optimal coder.
+double hash_list_coded_bits(double n, double value_bits);
 
 // ---- Counters (Fan et al. 1998; Broder & Mitzenmacher 2004, 2.5) ---------------------------------------
 
@@ -111,6 +142,11 @@ double overflow_bound_power(unsigned j, double n, double m, unsigned k);
 double overflow_bound_half_full(unsigned j, double m);
 // the same over a history of t sets
 double overflow_bound_sets(double m, double t, unsigned j = 16);
+
+// P(any counter ≥ j), to 1e-4 of it or better (src/theory/occupancy.hpp says how): all throws go to all
+// counters. And where a key's are dealt out in lines, as above, to three digits or better.
+double overflow_probability(unsigned j, double n, double m, unsigned k);
+double blocked_overflow_probability(unsigned j, double n, double m, unsigned k, unsigned word_bits = 64);
 
 // x ≥ 2 with Γ(x) = y, for y ≥ 1.
 double inverse_gamma(double y);
@@ -153,6 +189,10 @@ double delta_beta(double p, double c);
 
 // (1/2)^(z/2cn): half the bits describe what left, half what came.
 double delta_limit(double bits_per_item, double c);
+
+// 2cn log2(1/ε) bits: the same limit for a given rate. As the array grows at that rate (p → 1) the delta
+// shrinks to this: log2(1/ε) bits for each of the cn items that left and the cn that came.
+double delta_limit_bits(double n, double rate, double c);
 
 // ---- Sketches (Cormode & Muthukrishnan 2004) -----------------------------------------------------------
 

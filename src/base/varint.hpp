@@ -14,6 +14,13 @@ inline void put_varint(std::vector<std::byte>& to, std::uint64_t value) {
     to.push_back(static_cast<std::byte>(value));
 }
 
+// How many bytes it takes.
+constexpr unsigned varint_size(std::uint64_t value) {
+    unsigned bytes = 1;
+    for (; value >= 0x80; value >>= 7) ++bytes;
+    return bytes;
+}
+
 // Takes one from the front of `from`, or nothing if it is cut off, above 2^64 − 1 or not in its shortest
 // form.
 inline std::optional<std::uint64_t> take_varint(byte_view& from) {

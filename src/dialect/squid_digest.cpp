@@ -31,10 +31,7 @@ std::uint64_t mask_size(std::uint64_t capacity, unsigned bits_per_entry) {
     return (capacity * bits_per_entry + 7) / 8;
 }
 
-std::array<std::uint64_t, hashes> positions(std::string_view url, std::uint64_t bits) {
-    std::string key(1, get);
-    key += url;
-    const digest d = hasher(hash_family::md5)(key);
+std::array<std::uint64_t, hashes> positions(digest d, std::uint64_t bits) {
     std::array<std::byte, 16> bytes;
     store_little(bytes.data(), d.low);
     store_little(bytes.data() + 8, d.high);
@@ -97,12 +94,18 @@ std::vector<std::byte> squid_digest::to_bytes() const {
 }
 
 void squid_digest::insert(std::string_view url) {
-    for (const auto at : positions(url, 8 * mask_.size())) mask_[at / 8] |= std::byte{1} << (at % 8);
+    for (const auto at : positions(hash(url), 8 * mask_.size())) mask_[at / 8] |= std::byte{1} << (at % 8);
     ++items_;
 }
 
-bool squid_digest::may_contain(std::string_view url) const {
-    return std::ranges::all_of(positions(url, 8 * mask_.size()), [&](std::uint64_t at) {
+digest squid_digest::hash(std::string_view url) {
+    std::string key(1, get);
+    key += url;
+    return hasher(hash_family::md5)(key);
+}
+
+bool squid_digest::may_contain(digest d) const {
+    return std::ranges::all_of(positions(d, 8 * mask_.size()), [&](std::uint64_t at) {
         return (mask_[at / 8] >> (at % 8) & std::byte{1}) != std::byte{0};
     });
 }

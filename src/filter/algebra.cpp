@@ -2,6 +2,8 @@
 
 #include <bit>
 
+#include "posy/saturate.hpp"
+
 namespace posy {
 namespace {
 
@@ -38,25 +40,30 @@ void fold_lines(std::span<const std::uint64_t> from, bit_array& to, std::uint64_
     }
 }
 
+// Whoever planned for more accepted the rate that this has in the geometry that both have.
+std::optional<promise> larger(const std::optional<promise>& a, const std::optional<promise>& b) {
+    if (!a || !b) return a ? a : b;
+    return a->items >= b->items ? a : b;
+}
+
 }  // namespace
 
 result<void> unite(bloom_filter& into, const bloom_filter& from) {
     if (into.geometry() != from.geometry()) return mismatch(into.geometry(), from.geometry());
     into.bits().unite(from.bits());
-    if (into.items() && from.items()) {
-        into.set_items(*from.items() > bloom_filter::max_items - *into.items()
-                           ? bloom_filter::max_items
-                           : *into.items() + *from.items());
-    } else {
-        into.set_items(std::nullopt);
-    }
+    const provenance &a = into.provenance(), &b = from.provenance();
+    provenance both{.intersection = a.intersection || b.intersection,
+                    .planned = larger(a.planned, b.planned)};
+    if (a.items && b.items) both.items = saturating_sum(*a.items, *b.items);
+    into.set_provenance(both);
     return {};
 }
 
 result<void> intersect(bloom_filter& into, const bloom_filter& from) {
     if (into.geometry() != from.geometry()) return mismatch(into.geometry(), from.geometry());
     into.bits().intersect(from.bits());
-    into.set_items(std::nullopt);
+    into.set_provenance(
+        {.intersection = true, .planned = larger(into.provenance().planned, from.provenance().planned)});
     return {};
 }
 
@@ -76,7 +83,10 @@ result<bloom_filter> fold(const bloom_filter& filter, std::uint64_t divisor) {
     } else {
         fold_lines(filter.bits().words(), folded->bits(), divisor, unit);
     }
-    folded->set_items(filter.items());
+    provenance same = filter.provenance();
+    if (same.planned)
+        same.planned->rate = layouts::expected_rate(g, static_cast<double>(same.planned->items));
+    folded->set_provenance(same);
     return folded;
 }
 

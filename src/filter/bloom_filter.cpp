@@ -8,10 +8,10 @@
 
 namespace posy {
 
-bloom_filter::bloom_filter(const posy::geometry& g, bit_array bits, std::optional<std::uint64_t> items)
+bloom_filter::bloom_filter(const posy::geometry& g, bit_array bits, const posy::provenance& from)
     : geometry_(g),
       bits_(std::move(bits)),
-      items_(items),
+      provenance_(from),
       kernel_(&kernels::kernel_for(g)),
       look_up_one_(kernel_->may_contain_one) {}
 
@@ -19,13 +19,13 @@ result<bloom_filter> bloom_filter::make(const posy::geometry& g) {
     if (auto valid = check(g); !valid) return valid.error();
     auto bits = bit_array::make(g.bits);
     if (!bits) return bits.error();
-    return bloom_filter(g, std::move(*bits), 0);
+    return bloom_filter(g, std::move(*bits), {.items = 0});
 }
 
 bloom_filter bloom_filter::from_bits(const posy::geometry& g, bit_array bits,
                                      std::optional<std::uint64_t> items) {
     assert(check(g) && bits.size() == g.bits);
-    return {g, std::move(bits), items};
+    return {g, std::move(bits), {.items = items}};
 }
 
 void bloom_filter::insert(digest d) {
@@ -97,7 +97,8 @@ void bloom_filter::insert_concurrently(std::span<const digest> digests) {
                 }
             });
     });
-    if (items_) std::atomic_ref(*items_).fetch_add(digests.size(), std::memory_order_relaxed);
+    if (auto& items = provenance_.items)
+        std::atomic_ref(*items).fetch_add(digests.size(), std::memory_order_relaxed);
 }
 
 double bloom_filter::false_positive_rate() const {
@@ -107,13 +108,13 @@ double bloom_filter::false_positive_rate() const {
 
 void bloom_filter::clear() {
     bits_.clear();
-    items_ = 0;
+    set_items(0);
 }
 
 result<bloom_filter> bloom_filter::clone() const {
     auto bits = bits_.clone();
     if (!bits) return bits.error();
-    return bloom_filter(geometry_, std::move(*bits), items_);
+    return bloom_filter(geometry_, std::move(*bits), provenance_);
 }
 
 }  // namespace posy

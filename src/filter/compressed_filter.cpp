@@ -65,16 +65,16 @@ result<compressed_filter> compressed_filter::make(const bloom_filter& filter, qu
     auto coded = encode(form, {filter.bits().words(), filter.geometry().bits, filter.ones()});
     if (!coded) return coded.error();
     const auto held = std::make_shared<const std::vector<std::byte>>(std::move(*coded));
-    return open(filter.geometry(), form, filter.items(), held, *held);
+    return open(filter.geometry(), form, filter.provenance(), held, *held);
 }
 
 result<compressed_filter> compressed_filter::open(const posy::geometry& g, queryable_form form,
-                                                  std::optional<std::uint64_t> items,
+                                                  const posy::provenance& from,
                                                   std::shared_ptr<const void> keep_alive, byte_view bytes) {
     if (auto valid = check(g); !valid) return valid.error();
     auto opened = open_coding(form, bytes, g.bits);
     if (!opened) return opened.error();
-    return compressed_filter(g, form, items, bytes,
+    return compressed_filter(g, form, from, bytes,
                              std::make_shared<const coded_bits>(coded_bits{*opened, std::move(keep_alive)}));
 }
 
@@ -135,7 +135,9 @@ result<bloom_filter> compressed_filter::unpack() const {
         },
         bits_->coding);
     if (!unpacked) return unpacked.error();
-    return bloom_filter::from_bits(geometry_, std::move(*bits), items_);
+    auto filter = bloom_filter::from_bits(geometry_, std::move(*bits), items());
+    filter.set_provenance(provenance_);
+    return filter;
 }
 
 }  // namespace posy

@@ -67,7 +67,13 @@ estimate estimate_from_zeros(const zero_counts& counts, double zeros, double lev
 
 estimate estimate_items(const bloom_filter& filter, double level) {
     const zero_counts counts(filter.geometry());
-    return estimate_from_zeros(counts, counts.bits() - static_cast<double>(filter.ones()), level);
+    const double zeros = counts.bits() - static_cast<double>(filter.ones());
+    if (filter.provenance().intersection) {
+        // One end alone at this level is the end of the two-sided interval that misses twice as often.
+        const double most = estimate_from_zeros(counts, zeros, std::max(0.0, 2 * level - 1)).high;
+        return {most, 0, most};
+    }
+    return estimate_from_zeros(counts, zeros, level);
 }
 
 }  // namespace posy

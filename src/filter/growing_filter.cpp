@@ -7,25 +7,24 @@
 #include <cmath>
 
 #include "base/reader.hpp"
+#include "base/varint.hpp"
+#include "codec/expected_size.hpp"
 #include "codec/nested.hpp"
 #include "count_distribution.hpp"
+#include "growing_plan.hpp"
 #include "posy/algebra.hpp"
 #include "posy/saturate.hpp"
 
 namespace posy {
 namespace {
 
-constexpr std::uint64_t growth = 4;
-// An array is full when it could only just be folded by this.
-constexpr std::uint64_t least_fold = 6;
+using growing::add_load, growing::capacity, growing::choose_folds, growing::expected_rate, growing::growth,
+    growing::load, growing::smallest_array, growing::together;
+
 // Sizes are multiples of so many units.
 constexpr std::uint64_t least_units = 60;
-
-// The unit of sizes, and the least an array can be folded down to: a line, or a byte (a slice).
-std::uint64_t smallest_array(const geometry& g) {
-    return std::max<std::uint64_t>(round_up_bits(1, g.hashes, g.layout),
-                                   8 * (g.layout == layout_id::sliced ? g.hashes : 1));
-}
+// Keys are inserted so many at a time.
+constexpr std::size_t block = 256;
 
 // The largest size within `bits` that has many divisors, as a multiple of `unit`; at least
 // least_units of them, and a multiple of that.
@@ -35,90 +34,10 @@ std::uint64_t divisible_size(std::uint64_t bits, std::uint64_t unit) {
     return std::max<std::uint64_t>(1, bits / (least_units * unit)) * least_units * unit;
 }
 
-std::vector<std::uint64_t> divisors_of(std::uint64_t n) {
-    std::vector<std::uint64_t> low, high;
-    for (std::uint64_t d = 1; d * d <= n; ++d) {
-        if (n % d != 0) continue;
-        low.push_back(d);
-        if (d * d != n) high.push_back(n / d);
-    }
-    low.insert(low.end(), high.rbegin(), high.rend());
-    return low;
-}
-
-double expected_rate(const geometry& g, double items, std::uint64_t divisor) {
-    const std::uint64_t bits = g.bits / divisor;
-    return layouts::with_layout(g, [&]<class Layout>(const Layout&) {
-        return Layout::expected_rate(items, static_cast<double>(bits), g.hashes);
-    });
-}
-
-// So many keys fit into an array before it is full.
-double capacity(const geometry& g, double rate) {
-    double low = 0, high = static_cast<double>(g.bits);
-    for (int halving = 0; halving < 40; ++halving) {
-        const double middle = (low + high) / 2;
-        (expected_rate(g, middle, least_fold) <= rate ? low : high) = middle;
-    }
-    return low;
-}
-
-double together(double rate, double other) { return rate + other - rate * other; }
-
 double rate_of(std::span<const bloom_filter> stages) {
     double rate = 0;
     for (const bloom_filter& stage : stages) rate = together(rate, stage.false_positive_rate());
     return rate;
-}
-
-// An array and how many keys are in it.
-struct load {
-    geometry shape;
-    double items = 0;
-};
-
-// The divisors that are worth a thought, and the rates to expect: those at which so many keys have at most
-// `rate` and not far less; and 1.
-std::vector<std::pair<std::uint64_t, double>> useful_folds(const geometry& g, double items, double rate) {
-    const auto divisors = divisors_of(g.bits / smallest_array(g));
-    auto at = std::ranges::partition_point(
-        divisors, [&](std::uint64_t divisor) { return expected_rate(g, items, divisor) <= rate; });
-    std::vector<std::pair<std::uint64_t, double>> useful;
-    for (double alone = rate; at != divisors.begin() && alone > 1e-3 * rate;) {
-        alone = expected_rate(g, items, *--at);
-        useful.emplace_back(*at, alone);
-    }
-    if (useful.empty() || useful.back().first != 1) useful.emplace_back(1, expected_rate(g, items, 1));
-    return useful;
-}
-
-// By which divisors to fold the stages, so that they get as small as can be while the rate to expect of them
-// together stays within `rate`. Stage by stage: of all that could be made of the stages so far, those are
-// kept that no other one beats in rate and in bits.
-std::vector<std::uint64_t> choose_folds(std::span<const load> stages, double rate) {
-    struct choice {
-        double rate = 0;
-        std::uint64_t bits = 0;
-        std::vector<std::uint64_t> divisors;
-    };
-    std::vector<choice> best(1);
-    for (const auto& [g, items] : stages) {
-        std::vector<choice> all;
-        for (const auto& [divisor, alone] : useful_folds(g, items, rate)) {
-            for (const choice& before : best) {
-                choice next{together(before.rate, alone), before.bits + g.bits / divisor, before.divisors};
-                next.divisors.push_back(divisor);
-                if (next.rate <= rate || divisor == 1) all.push_back(std::move(next));
-            }
-        }
-        std::ranges::sort(all, {}, [](const choice& c) { return std::pair(c.rate, c.bits); });
-        best.clear();
-        for (choice& next : all)
-            if (best.empty() || next.bits < best.back().bits) best.push_back(std::move(next));
-    }
-    const auto fits = [&](const choice& c) { return c.rate <= rate; };
-    const auto last = std::ranges::find_if_not(best, fits);
-    return last == best.begin() ? best.front().divisors : std::prev(last)->divisors;
 }
 
 result<void> check_rate(double rate) {
@@ -156,12 +75,15 @@ result<growing_filter::forecast> growing_filter::expect(const options& o, std::u
     if (!g) return g.error();
     forecast f;
     std::vector<load> stages;
+    std::vector<double> came;
     for (auto left = static_cast<double>(items); stages.empty() || left > 0; g->bits *= growth) {
         if (stages.size() == max_stages || g->bits > max_bits)
             return error{"more keys than a growing filter of such a first array can hold"};
-        stages.push_back({*g, std::min(left, capacity(*g, o.rate))});
+        const double here = std::min(left, static_cast<double>(capacity(*g, o.rate)));
+        add_load(stages, *g, here);
+        came.push_back(here);
         f.growing_bits += g->bits;
-        left -= stages.back().items;
+        left -= here;
     }
     const auto divisors = choose_folds(stages, o.rate);
     for (std::size_t i = 0; i < stages.size(); ++i) {
@@ -171,8 +93,14 @@ result<growing_filter::forecast> growing_filter::expect(const options& o, std::u
         if (!p) return p.error();
         f.bits += p->bits;
         f.message_bits += p->message_bits;
+        const auto ones = p->fill * static_cast<double>(p->bits);
+        const std::uint64_t coded = codec::expect_bits(p->bits, ones, coding::smallest).bytes;
+        f.payload_bytes += base::varint_size(p->bits) +
+                           base::varint_size(static_cast<std::uint64_t>(came[i])) +
+                           base::varint_size(p->items) + 1 + base::varint_size(coded) + coded;
         f.false_positive_rate = together(f.false_positive_rate, p->false_positive_rate);
     }
+    f.payload_bytes += 12 + base::varint_size(items);
     f.arrays = static_cast<unsigned>(stages.size());
     f.hashes = g->hashes;
     return f;
@@ -184,27 +112,44 @@ std::uint64_t growing_filter::bits() const {
     return sum;
 }
 
-// Goes on in a further array when the last one is full. Its keys are counted by its bits, since many
-// insertions may be of few keys. That costs a pass over the array, which is why it is not done before it
-// could be full, nor again before a sixty-fourth of what it holds.
-result<void> growing_filter::look_for_room() {
-    const geometry& last = stages_.back().geometry();
-    const double holds = capacity(last, rate_), there = estimate_items(stages_.back()).value;
-    if (there < holds) {
-        sure_room_ = static_cast<std::uint64_t>(std::max({1.0, holds - there, holds / 64}));
-        return {};
+// How many different keys came while this array was the last one. What the arrays seemed to have already is
+// not inserted and sets no bit, and it is not known whether it was a key again or a false positive. As long
+// as false positives explain it, all keys are taken for different ones; then the number does not depend on
+// chance.
+double growing_filter::different_keys(std::size_t stage) const {
+    const auto came = static_cast<double>(came_[stage]);
+    const auto fresh = static_cast<double>(*stages_[stage].items());
+    double older = 1, chance = 0;
+    for (std::size_t i = 0; i < stage; ++i) older *= 1 - stages_[i].false_positive_rate();
+    constexpr int steps = 8;  // of Simpson's rule
+    for (int i = 1; i <= steps; ++i) {
+        const double x = std::ceil(fresh * i / steps), weight = i == steps ? 1 : i % 2 == 1 ? 4 : 2;
+        chance += weight / (3 * steps) * expected_rate(stages_[stage].geometry(), x);
     }
-    sure_room_ = static_cast<std::uint64_t>(holds / 64) + 1;
-    geometry g = last;
+    const double false_ones = fresh * (1 - older * (1 - chance));
+    return came - fresh <= false_ones + 4 * std::sqrt(false_ones) ? came : fresh + false_ones;
+}
+
+// Goes on in a further array when the last one is full, and says after how many keys to look again. That
+// costs a pass over the older arrays: it is not done before the last one could be full, and where keys are
+// repeated, not again before a sixty-fourth of what it holds.
+result<void> growing_filter::look_for_room() {
+    geometry g = stages_.back().geometry();
+    const auto holds = static_cast<double>(capacity(g, rate_)), there = different_keys(stages_.size() - 1);
+    const auto again = [&](double keys) { sure_room_ = static_cast<std::uint64_t>(std::max(1.0, keys)); };
+    again(std::max(holds - there, there < static_cast<double>(came_.back()) ? holds / 64 : 1));
+    if (holds - there >= 1) return {};
     g.bits *= growth;
     auto next = stages_.size() < max_stages ? bloom_filter::make(g) : error{"too many arrays"};
     if (!next) {
+        again(static_cast<double>(g.bits) / 64);
         return error{"the filter cannot grow (" + next.error().message +
                      "); it holds all keys, but its rate of " +
                      "false positives will rise above the promised"};
     }
     stages_.push_back(std::move(*next));
-    sure_room_ = static_cast<std::uint64_t>(capacity(g, rate_)) + 1;
+    came_.push_back(0);
+    again(static_cast<double>(capacity(g, rate_)));
     return {};
 }
 
@@ -215,34 +160,33 @@ result<void> growing_filter::insert(std::span<const digest> digests) {
         if (sure_room_ == 0) {
             if (auto found = look_for_room(); !found) roomy = found;
         }
-        const auto some = digests.first(std::min<std::uint64_t>(digests.size(), sure_room_));
+        const auto some = digests.first(std::min<std::uint64_t>({digests.size(), sure_room_, block}));
         insert_new(some);
         sure_room_ -= some.size();
+        came_.back() = saturating_sum<std::uint64_t>(came_.back(), some.size());
         items_ = saturating_sum<std::uint64_t>(items_, some.size());
         digests = digests.subspan(some.size());
     }
     return roomy;
 }
 
-// Into the last array, unless an older one has the key.
+// Into the last array, unless one has the key already. They are looked up all together first, which fetches
+// what the insertions need.
 void growing_filter::insert_new(std::span<const digest> digests) {
-    if (stages_.size() == 1) return stages_.back().insert(digests);
-    constexpr std::size_t block = 256;
     std::array<bool, block> there;
     std::array<digest, block> fresh;
-    for (std::size_t from = 0; from < digests.size(); from += block) {
-        const auto some = digests.subspan(from, std::min(block, digests.size() - from));
-        std::ranges::copy(some, fresh.begin());
-        std::size_t left = some.size();
-        for (std::size_t s = 0; s + 1 < stages_.size(); ++s) {
-            stages_[s].may_contain(std::span(fresh).first(left), std::span(there).first(left));
-            std::size_t kept = 0;
-            for (std::size_t i = 0; i < left; ++i)
-                if (!there[i]) fresh[kept++] = fresh[i];
-            left = kept;
-        }
-        stages_.back().insert(std::span(fresh).first(left));
+    std::ranges::copy(digests, fresh.begin());
+    std::size_t left = digests.size();
+    for (const bloom_filter& stage : stages_) {
+        stage.may_contain(std::span(fresh).first(left), std::span(there).first(left));
+        std::size_t kept = 0;
+        for (std::size_t i = 0; i < left; ++i)
+            if (!there[i]) fresh[kept++] = fresh[i];
+        left = kept;
     }
+    bloom_filter& last = stages_.back();
+    for (const digest d : std::span(fresh).first(left))
+        if (!last.may_contain(d)) last.insert(d);  // it may have come twice in this block
 }
 
 bool growing_filter::may_contain(digest d) const {
@@ -271,8 +215,8 @@ result<std::vector<bloom_filter>> growing_filter::folded() const {
                       " already"};
     if (false_positive_rate() > rate_) return above;
     std::vector<load> loads;
-    for (const bloom_filter& stage : stages_)
-        loads.push_back({stage.geometry(), estimate_items(stage).value});
+    for (std::size_t i = 0; i < stages_.size(); ++i)
+        add_load(loads, stages_[i].geometry(), different_keys(i));
     double aim = rate_;
     for (int attempt = 0; attempt < 30; ++attempt) {
         const auto divisors = choose_folds(loads, aim);
@@ -296,7 +240,10 @@ result<bloom_filter> growing_filter::fold_down() const {
     }
     auto small = folded();
     if (!small) return small.error();
-    return std::move(small->front());
+    bloom_filter& filter = small->front();
+    filter.set_items(items_);
+    filter.set_planned(promise{static_cast<std::uint64_t>(std::max(1.0, different_keys(0))), rate_});
+    return std::move(filter);
 }
 
 result<void> growing_filter::shrink() {
@@ -314,10 +261,19 @@ result<void> unite(growing_filter& into, const growing_filter& from) {
     if (a != b) return mismatch(a, b);
     if (into.rate_ != from.rate_) return error{"the filters promise different rates; only equals unite"};
     std::vector<bloom_filter> both;
+    std::vector<std::uint64_t> came_both;
     for (std::size_t i = 0; i < std::max(into.stages_.size(), from.stages_.size()); ++i) {
         auto stage = (i < into.stages_.size() ? into : from).stages_[i].clone();
         if (!stage) return stage.error();
-        if (i < into.stages_.size() && i < from.stages_.size()) (void)unite(*stage, from.stages_[i]);
+        std::uint64_t came = (i < into.stages_.size() ? into : from).came_[i];
+        if (i < into.stages_.size() && i < from.stages_.size() && *from.stages_[i].items() > 0) {
+            (void)unite(*stage, from.stages_[i]);
+            // How many different keys that makes, only the bits can tell.
+            const double most = static_cast<double>(stage->geometry().bits);
+            came = static_cast<std::uint64_t>(std::min(estimate_items(*stage).value, most));
+            stage->set_items(came);
+        }
+        came_both.push_back(came);
         both.push_back(std::move(*stage));
     }
     if (const double rate = rate_of(both); rate > into.rate_) {
@@ -326,6 +282,7 @@ result<void> unite(growing_filter& into, const growing_filter& from) {
                      "; start with a larger first array"};
     }
     into.stages_ = std::move(both);
+    into.came_ = std::move(came_both);
     into.items_ = saturating_sum(into.items_, from.items_);
     into.sure_room_ = 0;
     return {};
@@ -380,10 +337,10 @@ void growing_filter::append_to(std::vector<std::byte>& out) const {
     out.push_back(static_cast<std::byte>(shrunk_));
     out.push_back(static_cast<std::byte>(stages_.size()));
     base::put_varint(out, items_);
-    for (const bloom_filter& stage : stages_) {
-        base::put_varint(out, stage.geometry().bits);
-        base::put_varint(out, *stage.items());
-        codec::append_bits(stage.bits(), out);
+    for (std::size_t i = 0; i < stages_.size(); ++i) {
+        for (const std::uint64_t number : {stages_[i].geometry().bits, came_[i], *stages_[i].items()})
+            base::put_varint(out, number);
+        codec::append_bits(stages_[i].bits(), out);
     }
 }
 
@@ -400,6 +357,7 @@ result<growing_filter> growing_filter::parse(hasher hash, byte_view payload, std
     if (count == 0 || count > max_stages) in.fail(std::to_string(count) + " arrays");
     const std::uint64_t items = in.varint();
     std::vector<bloom_filter> stages;
+    std::vector<std::uint64_t> came;
     std::uint64_t memory = 0;
     for (unsigned i = 0; i < count && !in.wrong(); ++i) {
         const std::uint64_t before = g.bits;
@@ -412,7 +370,8 @@ result<growing_filter> growing_filter::parse(hasher hash, byte_view payload, std
             (i > 0 && !shrunk && g.bits != growth * before))
             in.fail("an array of " + std::to_string(g.bits) + " bits, which no growing filter has");
         if (in.wrong()) break;
-        const std::uint64_t stage_items = in.varint(bloom_filter::max_items);
+        came.push_back(in.varint(bloom_filter::max_items));
+        const std::uint64_t stage_items = in.varint(came.back());
         auto bits = codec::take_bits(in, g.bits, max_bytes - memory);
         if (!bits) return bits.error();
         memory += bit_array::word_count(g.bits) * 8;
@@ -420,6 +379,7 @@ result<growing_filter> growing_filter::parse(hasher hash, byte_view payload, std
     }
     if (const auto& wrong = in.finish()) return *wrong;
     growing_filter parsed(rate, std::move(stages));
+    parsed.came_ = std::move(came);
     parsed.shrunk_ = shrunk != 0;
     parsed.items_ = items;
     return parsed;

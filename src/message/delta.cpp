@@ -13,8 +13,9 @@ result<filter_delta> make_delta(const bloom_filter& from, const bloom_filter& to
     auto flips = to.bits().clone();
     if (!flips) return flips.error();
     flips->exclude(from.bits());
-    return filter_delta{to.geometry(), to.items(), base_generation, bits_checksum(from.bits()),
-                        std::move(*flips)};
+    return filter_delta{to.geometry(),     to.items(),
+                        base_generation,   bits_checksum(from.bits()),
+                        std::move(*flips), to.provenance().intersection};
 }
 
 result<void> apply(bloom_filter& filter, const filter_delta& delta) {
@@ -23,7 +24,7 @@ result<void> apply(bloom_filter& filter, const filter_delta& delta) {
         return error{"the delta was made against other bits than these; get the full filter"};
     }
     filter.bits().exclude(delta.flips);
-    filter.set_items(delta.items);
+    filter.set_provenance({delta.items, delta.intersection, filter.provenance().planned});
     return {};
 }
 

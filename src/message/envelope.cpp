@@ -6,8 +6,8 @@
 namespace posy::reconcile {
 namespace {
 
-constexpr std::array<std::string_view, 10> names{"sketch", "symbols", "more", "everything", "filter",
-                                                 "tree",   "offer",   "want", "texts",      "refusal"};
+constexpr std::array<std::string_view, 10> names{"sketch", "symbols", "more", "list",  "filter",
+                                                 "tree",   "offer",   "want", "texts", "refusal"};
 
 bool known(kind what) { return what >= kind::sketch && static_cast<std::size_t>(what) <= names.size(); }
 

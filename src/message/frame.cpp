@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 
 #include "base/varint.hpp"
 
@@ -36,6 +37,15 @@ class field_reader {
         start_ = start;
         return wrong_ ? 0 : value;
     }
+    // Of a fixed size, lowest byte first.
+    template <class Number>
+    Number number() {
+        const std::size_t start = at_;
+        Number value = 0;
+        for (unsigned i = 0; i < sizeof value; ++i) value |= Number{byte()} << 8 * i;
+        start_ = start;
+        return value;
+    }
     // The error is about the field read last, or the one at `offset`.
     void fail(std::string message, std::optional<std::size_t> offset = {}) {
         if (wrong_) return;
@@ -50,6 +60,31 @@ class field_reader {
     std::size_t start_ = 0;
     std::optional<error> wrong_;
 };
+
+// The field of a number of items: two values are not numbers.
+constexpr std::uint64_t items_unknown = 0, items_of_intersection = 1, items_offset = 2;
+
+std::uint64_t items_field(const provenance& p) {
+    if (p.items) return *p.items + items_offset;
+    return p.intersection ? items_of_intersection : items_unknown;
+}
+
+void read_items(field_reader& in, header& h) {
+    const std::uint64_t items = in.varint();
+    if (items >= items_offset) h.provenance.items = items - items_offset;
+    h.provenance.intersection = items == items_of_intersection;
+    if (!h.has_geometry() && items != items_unknown)
+        in.fail("a number of items where the payload has its own");
+    if (h.kind == kind::counting && !h.provenance.items)
+        in.fail("a counting filter that does not know its number of items");
+}
+
+void read_plan(field_reader& in, header& h) {
+    const std::uint64_t items = in.varint();
+    if (items == 0) return;
+    h.provenance.planned = promise{items, std::bit_cast<double>(in.number<std::uint64_t>())};
+    if (!h.provenance.planned->valid()) in.fail("a planned rate that does not lie between 0 and 1");
+}
 
 // Can a message of this kind have this codec?
 bool allowed(const header& h) {
@@ -86,14 +121,22 @@ std::vector<std::byte> encode(const header& h) {
     bytes.push_back(static_cast<std::byte>(h.geometry.hash));
     bytes.push_back(static_cast<std::byte>(h.geometry.hashes));
     for (const std::uint64_t number :
-         {h.geometry.bits, h.geometry.seed.low, h.geometry.seed.high, h.items ? *h.items + 1 : 0,
+         {h.geometry.bits, h.geometry.seed.low, h.geometry.seed.high, items_field(h.provenance),
           std::uint64_t{h.counter_bits}, h.generation}) {
         base::put_varint(bytes, number);
     }
+    const auto put_number = [&](auto number) {
+        bytes.resize(bytes.size() + sizeof number);
+        store_little(&bytes[bytes.size() - sizeof number], number);
+    };
     if (h.kind == kind::delta) {
         base::put_varint(bytes, h.base_generation);
-        bytes.resize(bytes.size() + 4);
-        store_little(&bytes[bytes.size() - 4], h.base_checksum);
+        put_number(h.base_checksum);
+    }
+    if (h.has_plan()) {
+        const auto& planned = h.provenance.planned;
+        base::put_varint(bytes, planned ? planned->items : 0);
+        if (planned) put_number(std::bit_cast<std::uint64_t>(planned->rate));
     }
     base::put_varint(bytes, h.payload_size);
     if (h.raw()) bytes.resize((bytes.size() + raw_alignment - 1) / raw_alignment * raw_alignment);
@@ -145,10 +188,7 @@ result<header> decode(byte_view bytes) {
         }
         if (auto valid = check(checked); !valid) in.fail(valid.error().message, geometry_offset);
     }
-    if (const std::uint64_t items = in.varint(); items > 0) h.items = items - 1;
-    if (!h.has_geometry() && h.items) in.fail("a number of items where the payload has its own");
-    if (h.kind == kind::counting && !h.items)
-        in.fail("a counting filter that does not know its number of items");
+    read_items(in, h);
     const std::uint64_t counter_bits = in.varint();
     if (h.kind == kind::counting ? counter_bits != 4 && counter_bits != 8 : counter_bits != 0) {
         in.fail("counters of " + std::to_string(counter_bits) + " bits");
@@ -157,8 +197,9 @@ result<header> decode(byte_view bytes) {
     h.generation = in.varint();
     if (h.kind == kind::delta) {
         h.base_generation = in.varint();
-        for (unsigned i = 0; i < 4; ++i) h.base_checksum |= std::uint32_t{in.byte()} << 8 * i;
+        h.base_checksum = in.number<std::uint32_t>();
     }
+    if (h.has_plan()) read_plan(in, h);
     h.payload_size = in.varint();
     if (!in.wrong() && (h.raw() ? h.payload_size != h.array_bytes() : h.payload_size > largest_payload(h))) {
         in.fail("a payload of " + std::to_string(h.payload_size) + " bytes where the array has " +

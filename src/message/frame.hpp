@@ -6,9 +6,10 @@
 //   6  1  codec           how it is coded; of a queryable filter, its form
 //   7  1  header length   H, so that a reader can find the payload
 //   8  …  layout, hash family, hashes (a byte each; layout, hashes and bits are 0 where a kind has none);
-//   bits, seed low, seed high, items + 1 or 0, counter bits,
-//         generation (varints); of a delta: base generation (varint), base checksum (4 bytes); payload length
-//         (varint); zeros up to H
+//         bits, seed low, seed high, items (0 unknown, 1 an intersection's, else + 2), counter bits,
+//         generation (varints); of a delta: base generation (varint), base checksum (4 bytes); of the other
+//         kinds with a geometry: planned items (varint) and, unless that is 0, planned rate (8 bytes);
+//         payload length (varint); zeros up to H
 //   H  …  payload
 //   …  4  checksum of everything before it: the low half of XXH3-64
 //
@@ -24,6 +25,7 @@
 #include "posy/codec.hpp"
 #include "posy/compressed_filter.hpp"
 #include "posy/geometry.hpp"
+#include "posy/provenance.hpp"
 #include "posy/result.hpp"
 
 namespace posy::frame {
@@ -52,14 +54,15 @@ struct header {
     codec_id codec = codec_id::raw;  // but of a queryable filter:
     queryable_form form = queryable_form::small;
     posy::geometry geometry;
-    std::optional<std::uint64_t> items;
-    unsigned counter_bits = 0;  // of a counting filter; else 0
+    posy::provenance provenance;  // a delta has no plan
+    unsigned counter_bits = 0;    // of a counting filter; else 0
     std::uint64_t generation = 0;
     std::uint64_t base_generation = 0;  // of a delta
     std::uint32_t base_checksum = 0;
     std::uint64_t payload_size = 0;
 
     bool has_geometry() const { return kind <= kind::queryable; }
+    bool has_plan() const { return has_geometry() && kind != kind::delta; }
     bool raw() const { return kind < kind::queryable && codec == codec_id::raw; }
     // Bits of the array that the payload stands for.
     std::uint64_t array_bits() const { return geometry.bits * (kind == kind::counting ? counter_bits : 1); }

@@ -44,7 +44,7 @@ draft draft_array(frame::header h, const bit_array& bits, const packing& how) {
 draft draft_of(const bloom_filter& filter, const packing& how) {
     frame::header h;
     h.geometry = filter.geometry();
-    h.items = filter.items();
+    h.provenance = filter.provenance();
     return draft_array(h, filter.bits(), how);
 }
 
@@ -52,7 +52,7 @@ draft draft_of(const filter_delta& delta, const packing& how) {
     frame::header h;
     h.kind = frame::kind::delta;
     h.geometry = delta.geometry;
-    h.items = delta.items;
+    h.provenance = {.items = delta.items, .intersection = delta.intersection};
     h.base_generation = delta.base_generation;
     h.base_checksum = delta.base_checksum;
     return draft_array(h, delta.flips, how);
@@ -63,7 +63,7 @@ draft draft_of(const counting_filter& filter, const packing& how) {
     draft d{{}, std::as_bytes(counters.cells().words()), {}};
     d.header.kind = frame::kind::counting;
     d.header.geometry = filter.geometry();
-    d.header.items = filter.items();
+    d.header.provenance = filter.provenance();
     d.header.counter_bits = counters.width();
     if (how.codec.value_or(how.want == coding::raw ? codec_id::raw : codec_id::counters) ==
         codec_id::counters) {
@@ -78,7 +78,7 @@ draft draft_of(const compressed_filter& filter, const packing&) {
     d.header.kind = frame::kind::queryable;
     d.header.form = filter.form();
     d.header.geometry = filter.geometry();
-    d.header.items = filter.items();
+    d.header.provenance = filter.provenance();
     return d;
 }
 
@@ -155,15 +155,20 @@ result<any_body> body_of(const frame::header& h, bit_array array) {
     switch (h.kind) {
         case frame::kind::counting: {
             auto counters = counter_array::from_cells(std::move(array), h.counter_bits);
-            auto filter = counting_filter::from_counters(h.geometry, std::move(counters), *h.items);
+            auto filter =
+                counting_filter::from_counters(h.geometry, std::move(counters), *h.provenance.items);
             if (!filter) return filter.error();
+            filter->set_planned(h.provenance.planned);
             return any_body(std::move(*filter));
         }
         case frame::kind::delta:
-            return any_body(
-                filter_delta{h.geometry, h.items, h.base_generation, h.base_checksum, std::move(array)});
-        default:
-            return any_body(bloom_filter::from_bits(h.geometry, std::move(array), h.items));
+            return any_body(filter_delta{h.geometry, h.provenance.items, h.base_generation, h.base_checksum,
+                                         std::move(array), h.provenance.intersection});
+        default: {
+            auto filter = bloom_filter::from_bits(h.geometry, std::move(array), h.provenance.items);
+            filter.set_provenance(h.provenance);
+            return any_body(std::move(filter));
+        }
     }
 }
 
@@ -207,7 +212,7 @@ result<any_body> body_of(const frame::header& h, byte_view payload, const read_l
     if (!h.has_geometry())
         return body_of(h.kind, hasher(h.geometry.hash, h.geometry.seed), payload, limits, std::move(keep));
     if (h.kind == frame::kind::queryable) {
-        auto filter = compressed_filter::open(h.geometry, h.form, h.items, std::move(keep), payload);
+        auto filter = compressed_filter::open(h.geometry, h.form, h.provenance, std::move(keep), payload);
         if (!filter) return filter.error();
         return any_body(std::move(*filter));
     }

@@ -25,10 +25,13 @@ bool publisher::remove(digest d) {
 
 bool publisher::due(std::uint64_t now) const {
     if (inserted_ + removed_ == 0) return false;
+    if (now - last_ >= how_.max_age) return true;
+    if (how_.change_bits)
+        return set_.flipped_count() > 0 && static_cast<double>(set_.flipped_count()) >=
+                                               *how_.change_bits * static_cast<double>(set_.geometry().bits);
     // The paper's c: so many of the n items gone, as many come.
     const auto changed = static_cast<double>(std::max(inserted_, removed_));
-    return changed >= how_.change * static_cast<double>(std::max(published_items_, how_.least_items)) ||
-           now - last_ >= how_.max_age;
+    return changed >= how_.change * static_cast<double>(std::max(published_items_, how_.least_items));
 }
 
 result<void> publisher::publish(std::uint64_t now) {

@@ -7,6 +7,27 @@ namespace posy {
 namespace {
 // A message may have come after whoever asks looked at the clock, and clocks are set back.
 std::uint64_t age_of(std::uint64_t at, std::uint64_t now) { return now > at ? now - at : 0; }
+
+// The digests of one key, each made when it is first needed. Peers that change their hashes from time to time
+// do so at different moments: there may be several in use, in any order. They are few, so a walk finds them.
+class digests_of {
+  public:
+    explicit digests_of(std::string_view key) : key_(key) {}
+    digest by(const hasher& hash) {
+        for (const auto& [known, made] : made_)
+            if (known == hash) return made;
+        return made_.emplace_back(hash, hash(key_)).second;
+    }
+    digest for_squid() {
+        if (!squid_) squid_ = squid_digest::hash(key_);
+        return *squid_;
+    }
+
+  private:
+    std::string_view key_;
+    std::vector<std::pair<hasher, digest>> made_;
+    std::optional<digest> squid_;
+};
 }  // namespace
 
 reception mesh_directory::receive(const std::string& peer, byte_view message, std::uint64_t now) {
@@ -78,17 +99,13 @@ std::vector<mesh_directory::summary> mesh_directory::summaries(std::uint64_t now
 std::vector<mesh_directory::holder> mesh_directory::who(std::string_view key, std::uint64_t now) const {
     const std::shared_lock lock(mutex_);
     std::vector<holder> found;
-    std::optional<hasher> hashed_by;
-    digest hashed;
+    digests_of digests(key);
     for (const auto& [peer, held] : peers_) {
         if (const auto* followed = std::get_if<subscriber>(&held)) {
-            if (hashed_by != followed->filter()->hash()) {
-                hashed_by = followed->filter()->hash();
-                hashed = (*hashed_by)(key);
-            }
-            if (followed->filter()->may_contain(hashed))
+            if (followed->filter()->may_contain(digests.by(followed->filter()->hash())))
                 found.push_back({peer, age_of(followed->updated_at(), now)});
-        } else if (const auto& [digest, at] = std::get<squid>(held); digest.may_contain(key)) {
+        } else if (const auto& [digest, at] = std::get<squid>(held);
+                   digest.may_contain(digests.for_squid())) {
             found.push_back({peer, age_of(at, now)});
         }
     }

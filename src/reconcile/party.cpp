@@ -5,21 +5,11 @@
 #include "message/frame.hpp"
 #include "posy/plan.hpp"
 #include "posy/reconcile/theory.hpp"
+#include "summary.hpp"
 #include "trie.hpp"
 
 namespace posy::reconcile {
 namespace {
-
-result<bloom_filter> filter_of(const digest_set& set, double bits_per_item) {
-    wishes w{.items = std::max<std::uint64_t>(set.size(), 1), .layout = layout_id::spread};
-    w.bits_per_item = bits_per_item;
-    const auto plan = choose(w);
-    if (!plan) return plan.error();
-    auto filter = bloom_filter::make(plan->geometry(set.hash().family(), set.hash().seed()));
-    if (!filter) return filter;
-    for (const digest& element : set.elements()) filter->insert(probe_of(element, set.width()));
-    return filter;
-}
 
 double expected_of(const bloom_filter& filter) {
     const auto plan = predict(std::max<std::uint64_t>(filter.items().value_or(0), 1), filter.geometry());
@@ -147,10 +137,12 @@ result<void> session::party::take_texts(const envelope& e) {
 
 result<void> session::party::post_summary(method how) {
     if (how == method::filter) {
-        const auto filter = filter_of(*mine_, how_.bits_per_item);
+        const auto shape = filter_shape(mine_->size(), how_.bits_per_item, mine_->hash());
+        if (!shape) return shape.error();
+        const auto filter = filter_of(*mine_, *shape);
         if (!filter) return filter.error();
         there_expected_ = [share = expected_of(*filter)](std::uint64_t) { return share; };
-        post(kind::filter, byte_view(to_bytes(*filter, {.want = coding::smallest})));
+        post(kind::filter, byte_view(payload_of_filter(*filter)));
         return predict_there(), result<void>();
     }
     const auto shape = plan_tree(mine_->size(), how_.bits_per_item);

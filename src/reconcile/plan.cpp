@@ -2,104 +2,154 @@
 
 #include <algorithm>
 #include <cmath>
-#include <initializer_list>
-#include <numbers>
+#include <random>
 
-#include "posy/plan.hpp"
-#include "posy/reconcile/coded_symbols.hpp"
-#include "posy/reconcile/difference_sketch.hpp"
 #include "posy/reconcile/theory.hpp"
 #include "posy/reconcile/tree.hpp"
+#include "posy/theory.hpp"
+#include "rehearsal.hpp"
+#include "strategy.hpp"
+#include "summary.hpp"
+#include "wire.hpp"
 
 namespace posy::reconcile {
 namespace {
 
-// The frame of a message with a payload of medium size.
-constexpr double frame = 24;
+// Up to so many elements in both sets, sessions are rehearsed as they are.
+constexpr std::uint64_t small = 256;
 
-// P(X > x) of a normal X.
-double above(double x, double deviation) {
-    return deviation > 0 ? std::erfc(x / deviation / std::numbers::sqrt2) / 2 : (x < 0 ? 1 : 0);
+// The sketch, all symbols that the strategy allows in as many answers as there can be, and the list.
+double most_of_exact(const set_sizes& sizes, const wire& bytes, digest_width width) {
+    const auto n = static_cast<double>(sizes.there());
+    const double list = n * bytes.element(), symbols = strategy::longest * list;
+    const double header = bytes.symbols(n, n, n) - n * static_cast<double>(symbol_bytes(width));
+    double turns = 3;
+    for (double have = 1; have * static_cast<double>(symbol_bytes(width)) < symbols; ++turns)
+        have += std::ldexp(std::max(have / 32, 4.0), std::min(static_cast<int>(turns) - 3, 6));
+    return bytes.longest_sketch(static_cast<double>(sizes.here())) + symbols + list +
+           turns * (header + bytes.more(2 * n));
 }
 
-// 64 sums with a deviation of √n/2 each, in one byte up to 64, in two up to 8192, …
-double sketch_bytes(double n) {
-    double each = 1;
-    for (double limit = 64; limit < n; limit *= 128) each += 2 * above(limit, std::sqrt(n) / 2);
-    return 4 + static_cast<double>(difference_sketch::size) * each;
+// What one side says of its set by filter or tree.
+struct summary {
+    double bytes = 0, variance = 0, most = 0;  // with the frame
+    double found = 1, found_deviation = 0;     // the share of what only the other side has that it uncovers
+};
+
+digest_set random_set(std::uint64_t items, digest_width width, const hasher& hash, std::uint64_t seed) {
+    std::mt19937_64 random(seed);
+    std::vector<digest> elements(items);
+    for (digest& d : elements) d = {random(), random()};
+    return {hash, width, std::move(elements)};
 }
 
-// The mean of f(z) over a normal z.
-template <class Function>
-double mean(Function f) {
-    double sum = 0, weights = 0;
-    for (double z = -3; z <= 3; z += 0.25) {
-        const double weight = std::exp(-z * z / 2);
-        sum += weight * f(z);
-        weights += weight;
-    }
-    return sum / weights;
+// Summaries of random sets, made and measured. Bits per item are the same at any size, so that of a large set
+// is as many times that of a part: halves of it, because the trie of a random set repeats itself with each.
+template <class Payload>
+summary measured(std::uint64_t items, digest_width width, const hasher& hash, Payload payload_of) {
+    constexpr std::uint64_t enough = 1 << 17;
+    double times = 1;
+    for (; items > enough; items /= 2) times *= 2;
+    const std::uint64_t sets = 1 + 8'000 / (items + 20);
+    tally all;
+    for (std::uint64_t set = 0; set < sets; ++set)
+        all.add(static_cast<double>(payload_of(items, random_set(items, width, hash, set))), 1, false);
+    const forecast f = all.means();
+    return {.bytes = wire(width, hash).message(times * f.bytes),
+            .variance = times * f.deviation * f.deviation};
 }
 
-// What is sent first depends on sketches that are off by z deviations, what is sent after one question on the
-// symbols so far, which are off by w; where that is not enough, a third answer is a step of the session's.
-// Fourth ones are rare.
-double symbol_bytes_sent(double d, double each) {
-    const double needed = theory::symbols_needed(d), deviation = theory::symbols_deviation(d);
-    // The sketches' relative deviation; and a question with its answer.
-    const double doubt = std::sqrt(2.0 / difference_sketch::size * (1 - 1 / std::max(d, 1.0)));
-    constexpr double turn = 2 * frame;
-    return mean([&](double z) {
-        const double first = std::ceil(theory::first_symbols(d * std::max(0.0, 1 + doubt * z)));
-        const double rest = mean([&](double w) {
-            const double now = d * std::max(0.0, 1 + std::sqrt(2 / first) * w);
-            const double enough =
-                std::max(theory::enough_symbols(now, first), first + std::max(first / 32, 4.0));
-            return above(first - needed, deviation) * ((enough - first) * each + turn) +
-                   above(enough - needed, deviation) * (std::max(enough / 16, 8.0) * each + turn);
-        });
-        return first * each + rest;
+double rate(double keys, std::uint64_t bits, unsigned hashes) {
+    return keys > 0 ? theory::spread_rate(keys, static_cast<double>(bits), hashes) : 0;
+}
+// A filter as a message, not coded: a header of 64 bytes, whole words, a checksum.
+double longest(std::uint64_t bits) { return 64 + std::ceil(static_cast<double>(bits) / 64) * 8 + 4; }
+
+result<summary> filter_summary(std::uint64_t items, std::uint64_t lacking, const settings& how,
+                               digest_width width, const hasher& hash) {
+    const auto shape = filter_shape(items, how.bits_per_item, hash);
+    if (!shape) return shape.error();
+    summary s = measured(items, width, hash, [&](std::uint64_t n, const digest_set& set) {
+        const geometry part = n == items ? *shape : *filter_shape(n, how.bits_per_item, hash);
+        return payload_of_filter(*filter_of(set, part)).size();
     });
+    s.most = wire(width, hash).message(longest(shape->bits));
+    s.bytes = std::min(s.bytes, s.most);
+    s.found = theory::filter_found(rate(static_cast<double>(items), shape->bits, shape->hashes));
+    if (lacking > 0) s.found_deviation = std::sqrt(s.found * (1 - s.found) / static_cast<double>(lacking));
+    return s;
 }
 
-forecast expect_exact(double n, double d, digest_width width) {
-    const double whole = n * static_cast<double>(bytes_of(width));
-    const double symbols = symbol_bytes_sent(d, static_cast<double>(symbol_bytes(width)));
-    return {2 * frame + sketch_bytes(n) + std::min(symbols, whole), 1};
+result<summary> tree_summary(std::uint64_t items, std::uint64_t searcher, std::uint64_t lacking,
+                             const settings& how, digest_width width, const hasher& hash) {
+    const auto shape = plan_tree(items, how.bits_per_item);
+    if (!shape) return shape.error();
+    summary s = measured(items, width, hash, [&](std::uint64_t n, const digest_set& set) {
+        std::vector<std::byte> bytes;
+        reconciliation_tree::make(set, n == items ? *shape : *plan_tree(n, how.bits_per_item))
+            ->append_to(bytes);
+        return bytes.size();
+    });
+    constexpr double own_fields = 3 + 2 * 10;
+    s.most = wire(width, hash).message(own_fields + longest(shape->node_bits) + longest(shape->leaf_bits));
+    s.bytes = std::min(s.bytes, s.most);
+    const auto keys = static_cast<double>(items);
+    const auto path = theory::tree_path(static_cast<double>(searcher), shape->grain);
+    const double node_rate =
+        rate(theory::tree_nodes(keys, shape->grain), shape->node_bits, shape->node_hashes);
+    const double leaf_rate = rate(keys, shape->leaf_bits, shape->leaf_hashes);
+    s.found = theory::tree_found(path, shape->corrections, node_rate, leaf_rate);
+    s.found_deviation = theory::tree_found_deviation(path, shape->corrections, node_rate, leaf_rate,
+                                                     static_cast<double>(lacking));
+    return s;
 }
 
-// Both send a summary that has so many filters in it, one of them an offer.
-forecast expect_summaries(std::initializer_list<plan> filters, double found, double d, digest_width width) {
-    double bits = 0;
-    for (const plan& filter : filters) bits += filter.message_bits + 8 * frame;
-    return {2 * (frame + bits / 8) + frame + found * d / 2 * static_cast<double>(bytes_of(width)), found};
+// Both send a summary, and the peer an offer of what it found.
+result<forecast> expect_summaries(const set_sizes& sizes, const settings& how, digest_width width,
+                                  const hasher& hash) {
+    const auto summary_of = [&](std::uint64_t items, std::uint64_t searcher, std::uint64_t lacking) {
+        return how.method == method::filter ? filter_summary(items, lacking, how, width, hash)
+                                            : tree_summary(items, searcher, lacking, how, width, hash);
+    };
+    const auto mine = summary_of(sizes.here(), sizes.there(), sizes.only_there);
+    if (!mine) return mine.error();
+    const auto theirs = summary_of(sizes.there(), sizes.here(), sizes.only_here);
+    if (!theirs) return theirs.error();
+    const wire bytes(width, hash);
+    const auto here = static_cast<double>(sizes.only_here), there = static_cast<double>(sizes.only_there);
+    forecast f;
+    if (sizes.difference() > 0) {
+        f.found = (here * theirs->found + there * mine->found) / (here + there);
+        f.found_deviation =
+            std::hypot(here * theirs->found_deviation, there * mine->found_deviation) / (here + there);
+    }
+    f.bytes = mine->bytes + theirs->bytes + bytes.list(there * mine->found);
+    f.deviation = std::sqrt(mine->variance + theirs->variance +
+                            std::pow(bytes.element() * there * mine->found_deviation, 2));
+    f.most = mine->most + theirs->most + bytes.list(there);
+    return f;
 }
 
 }  // namespace
 
-result<forecast> expect(std::uint64_t items, std::uint64_t difference, const settings& how,
-                        digest_width width) {
-    const std::uint64_t n = std::max<std::uint64_t>(items, 1);
-    const auto d = static_cast<double>(difference);
-    if (difference > 2 * n) return error{"a difference of more items than both sets have"};
-    if (how.method == method::exact) return expect_exact(static_cast<double>(n), d, width);
-    if (how.method == method::filter) {
-        const auto p = choose({.items = n, .bits_per_item = how.bits_per_item, .layout = layout_id::spread});
-        if (!p) return p.error();
-        return expect_summaries({*p}, theory::filter_found(p->false_positive_rate), d, width);
-    }
-    const auto shape = plan_tree(n, how.bits_per_item);
-    if (!shape) return shape.error();
-    const auto inner = std::max(1.0, std::round(theory::tree_nodes(static_cast<double>(n), shape->grain)));
-    const auto nodes =
-        predict(static_cast<std::uint64_t>(inner), {shape->node_bits, shape->node_hashes, layout_id::spread});
-    const auto leaves = predict(n, {shape->leaf_bits, shape->leaf_hashes, layout_id::spread});
-    if (!nodes) return nodes.error();
-    if (!leaves) return leaves.error();
-    const double found =
-        theory::tree_found(theory::tree_path(static_cast<double>(n), shape->grain), shape->corrections,
-                           nodes->false_positive_rate, leaves->false_positive_rate);
-    return expect_summaries({*nodes, *leaves}, found, d, width);
+result<set_sizes> set_sizes::of(std::uint64_t here, std::uint64_t there, std::uint64_t difference) {
+    const std::uint64_t more = here > there ? here - there : there - here;
+    if (difference < more) return error{"a difference of fewer items than that of the sizes of the sets"};
+    if (difference - more > 2 * std::min(here, there))
+        return error{"a difference of more items than both sets have"};
+    const std::uint64_t half = (difference - more) / 2;
+    const std::uint64_t only_here = half + (here > there ? more : 0);
+    return set_sizes{here - only_here, only_here, difference - only_here};
+}
+
+result<forecast> expect(const set_sizes& sizes, const settings& how, digest_width width, const hasher& hash) {
+    if (how.method != method::exact) return expect_summaries(sizes, how, width, hash);
+    const bool all_real = sizes.here() + sizes.there() <= small;
+    const auto all = all_real ? rehearse_sessions(sizes, width, hash) : rehearse_exact(sizes, width, hash);
+    if (!all) return all.error();
+    forecast f = all->means();
+    f.most = most_of_exact(sizes, wire(width, hash), width);
+    return f;
 }
 
 }  // namespace posy::reconcile

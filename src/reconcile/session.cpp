@@ -1,24 +1,16 @@
 #include "posy/reconcile/session.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "party.hpp"
 #include "payload.hpp"
 #include "posy/reconcile/coded_symbols.hpp"
 #include "posy/reconcile/difference_sketch.hpp"
-#include "posy/reconcile/theory.hpp"
+#include "set_part.hpp"
+#include "strategy.hpp"
 
 namespace posy::reconcile {
 namespace {
-
-// How many symbols there should be in all after so many questions. Where a few elements hide behind each
-// other, only many more help: the steps grow.
-double enough_symbols(const symbol_decoder& decoder, unsigned questions) {
-    const auto have = static_cast<double>(decoder.position());
-    const double step = std::ldexp(std::max(have / 32, 4.0), static_cast<int>(std::min(questions, 6u)));
-    return std::max(theory::enough_symbols(decoder.estimate_difference().value, have), have + step);
-}
 
 constexpr std::array methods{std::pair{method::exact, std::string_view("exact")},
                              std::pair{method::filter, std::string_view("filter")},
@@ -49,7 +41,6 @@ class asker final : public session::party {
             return post_summary(how_.method);
         }
         awaited_ = step::symbols;
-        decoder_.emplace(*mine_);
         post(kind::sketch, difference_sketch::of(*mine_));
         return {};
     }
@@ -58,7 +49,7 @@ class asker final : public session::party {
     result<void> take(const envelope& e) override {
         switch (awaited_) {
             case step::symbols:
-                return e.kind() == kind::everything ? take_everything(e) : take_symbols(e);
+                return e.kind() == kind::list ? take_part(e) : take_symbols(e);
             case step::summary:
                 awaited_ = step::offer;
                 if (auto due = expect(e, how_.method == method::filter ? kind::filter : kind::tree); !due)
@@ -82,44 +73,78 @@ class asker final : public session::party {
         if (auto due = expect(e, kind::symbols); !due) return due;
         const auto run = symbol_run::parse(e.hash(), e.payload(), how_.limits);
         if (!run) return run.error();
-        if (decoder_->position() == 0) found_.items_there = run->items;
-        if (run->items != found_.items_there || run->symbols.empty() || (asked_ != 0 && run->end() != asked_))
+        if (listed_ == 0 && !decoder_) found_.items_there = run->items;
+        if (run->items != left_there() || run->symbols.empty() || (asked_ && run->end() != *asked_))
             return error{"other symbols than were asked for; is the peer of another version?"};
+        if (!decoder_) decoder_.emplace(*left_);
         if (auto received = decoder_->receive(*run); !received) return received;
         found_.symbols = decoder_->position();
         if (!decoder_->complete()) return ask_for_more();
-        found_.only_here.assign(decoder_->only_here().begin(), decoder_->only_here().end());
-        found_.only_there.assign(decoder_->only_there().begin(), decoder_->only_there().end());
+        append(found_.only_here, decoder_->only_here());
+        append(found_.only_there, decoder_->only_there());
         std::ranges::sort(found_.only_here, ascending{});
         std::ranges::sort(found_.only_there, ascending{});
         return tell(), result<void>();
     }
 
     result<void> ask_for_more() {
-        // Twice as many as there are elements are enough for any difference.
-        const double most = std::min(
-            2 * (static_cast<double>(mine_->size()) + static_cast<double>(found_.items_there)) + 64,
-            static_cast<double>(std::min(how_.limits.max_bytes / sizeof(coded_symbol), max_symbols)));
-        const auto have = static_cast<double>(decoder_->position());
+        const std::uint64_t have = decoder_->position();
+        const std::uint64_t most = std::min(how_.limits.max_bytes / sizeof(coded_symbol), max_symbols);
         if (have >= most) {
-            return error{"no difference explains " + std::to_string(decoder_->position()) +
+            return error{"no difference explains " + std::to_string(have) +
                          " coded symbols; they are damaged, or the difference is above the limit"};
         }
-        asked_ =
-            static_cast<std::uint64_t>(std::min(std::ceil(enough_symbols(*decoder_, questions_++)), most));
-        std::vector<std::byte> until;
-        base::put_varint(until, asked_);
-        post(kind::more, byte_view(until));
+        const double d = decoder_->estimate_difference().value;
+        return ask_for(std::min(most, strategy_.more_symbols(d, have, questions_++, left_there())));
+    }
+
+    // Symbols up to this one, or with 0 the rest of the list.
+    result<void> ask_for(std::uint64_t until) {
+        asked_ = until;
+        std::vector<std::byte> payload;
+        base::put_varint(payload, until);
+        post(kind::more, byte_view(payload));
         return {};
     }
 
-    result<void> take_everything(const envelope& e) {
-        const auto theirs = list(e);
-        if (!theirs) return theirs.error();
-        found_.items_there = theirs->size();
-        found_.only_here = without(mine_->elements(), theirs->elements());
-        found_.only_there = without(theirs->elements(), mine_->elements());
-        return tell(), result<void>();
+    // A part of the list: what is up to its last element is settled, and out of both sets.
+    result<void> take_part(const envelope& e) {
+        const auto part = set_part::parse(e.hash(), e.payload(), how_.limits);
+        if (!part) return part.error();
+        if (auto kin = check_kin(*mine_, part->hash, part->width); !kin) return kin;
+        if (listed_ == 0 && !decoder_) found_.items_there = part->items;
+        const bool all = part->end() == part->items;
+        if (part->items != found_.items_there || part->first != listed_ || (asked_ && !all) ||
+            (part->elements.empty() && !all) || !beyond_listed(part->elements))
+            return error{"another part of the list than was asked for; is the peer of another version?"};
+        const auto mine = left_->elements();
+        const auto end =
+            all ? mine.end() : std::ranges::upper_bound(mine, part->elements.back(), ascending{});
+        const std::span<const digest> settled(mine.begin(), end);
+        append(found_.only_here, without(settled, part->elements));
+        append(found_.only_there, without(part->elements, settled));
+        found_.listed = part->end();
+        if (all) return tell(), result<void>();
+        listed_ = part->end();
+        last_listed_ = part->elements.back();
+        rest_.emplace(mine_->hash(), mine_->width(), std::vector(end, mine.end()));
+        left_ = &*rest_;
+        return ask_for(strategy_.first_symbols(difference_left(), left_there()));
+    }
+
+    // As many of the rest as there were of the part, and at least the difference of the sizes.
+    double difference_left() const {
+        const auto there = static_cast<double>(left_there()), here = static_cast<double>(left_->size());
+        const auto found = static_cast<double>(found_.only_here.size() + found_.only_there.size());
+        return std::max(found / static_cast<double>(listed_) * there, std::abs(there - here));
+    }
+    bool beyond_listed(std::span<const digest> elements) const {
+        return listed_ == 0 || elements.empty() || ascending{}(last_listed_, elements.front());
+    }
+    std::uint64_t left_there() const { return found_.items_there - listed_; }
+
+    static void append(std::vector<digest>& to, std::span<const digest> elements) {
+        to.insert(to.end(), elements.begin(), elements.end());
     }
 
     void tell() {
@@ -130,8 +155,13 @@ class asker final : public session::party {
         awaited_ = fetch ? step::texts : step::wants;
     }
 
+    strategy strategy_{mine_->width()};
+    std::uint64_t listed_ = 0;  // elements of the peer
+    digest last_listed_{};
+    std::optional<digest_set> rest_;  // what of the own ones is not settled by those
+    const digest_set* left_ = mine_;  // it, or all
     std::optional<symbol_decoder> decoder_;
-    std::uint64_t asked_ = 0;  // up to which symbol
+    std::optional<std::uint64_t> asked_;  // as in ask_for()
     unsigned questions_ = 0;
 };
 
@@ -164,32 +194,44 @@ class answerer final : public session::party {
         if (!theirs) return theirs.error();
         if (auto kin = check_kin(*mine_, theirs->hash, theirs->width); !kin) return kin;
         found_.items_there = theirs->items;
-        awaited_ = step::symbols;
+        const double d = estimate_difference(*theirs, difference_sketch::of(*mine_)).value;
+        const std::uint64_t listed = strategy_.first_listed(d, mine_->size());
+        exact_ = true;
+        if (listed > 0 || mine_->size() == 0) return post_list_up_to(listed);
         encoder_.emplace(*mine_);
-        const estimate difference = estimate_difference(*theirs, difference_sketch::of(*mine_));
-        post_symbols(std::ceil(theory::first_symbols(difference.value)));
-        return {};
+        awaited_ = step::symbols;
+        return post_symbols(strategy_.first_symbols(d, mine_->size()));
     }
 
     result<void> take_more(const envelope& e) {
         payload_reader in(e.payload());
         const std::uint64_t until = in.varint();
-        if (until <= encoder_->position()) in.fail("the peer asks again for symbols that it has");
+        if (until > 0 && encoder_ && until <= encoder_->position())
+            in.fail("the peer asks again for symbols that it has");
         if (auto wrong = in.finish()) return *wrong;
-        post_symbols(static_cast<double>(until));
+        if (until > 0 && !encoder_) {
+            const auto rest = mine_->elements().subspan(listed_);
+            rest_.emplace(mine_->hash(), mine_->width(), std::vector(rest.begin(), rest.end()));
+            encoder_.emplace(*rest_);
+        }
+        // Nobody is sent more at once than the list.
+        const std::uint64_t list = (mine_->size() - listed_) * bytes_of(mine_->width());
+        if (until == 0 || until - encoder_->position() > list / symbol_bytes(mine_->width()))
+            return post_list_up_to(mine_->size());
+        return post_symbols(until);
+    }
+
+    result<void> post_symbols(std::uint64_t until) {
+        found_.symbols = until;
+        post(kind::symbols, encoder_->next(until - encoder_->position()));
         return {};
     }
 
-    // Symbols up to `until`, or the whole set if that is shorter.
-    void post_symbols(double until) {
-        const auto whole = static_cast<double>(mine_->size() * bytes_of(mine_->width()));
-        if (until * static_cast<double>(symbol_bytes(mine_->width())) >= whole) {
-            post(kind::everything, *mine_);
-            awaited_ = step::offer;
-            return;
-        }
-        found_.symbols = static_cast<std::uint64_t>(until);
-        post(kind::symbols, encoder_->next(found_.symbols - encoder_->position()));
+    result<void> post_list_up_to(std::uint64_t end) {
+        post(kind::list, set_part::of(*mine_, listed_, end));
+        listed_ = found_.listed = end;
+        awaited_ = end == mine_->size() ? step::offer : step::symbols;
+        return {};
     }
 
     result<void> answer_summary(const envelope& e) {
@@ -204,14 +246,18 @@ class answerer final : public session::party {
     result<void> tell(const envelope& e) {
         auto wanted = take_wants(e);
         if (!wanted) return wanted.error();
-        // By coded symbols this side learns only so what it alone has.
-        if (encoder_) found_.only_here = std::move(*wanted);
+        // By the exact way this side learns only so what it alone has.
+        if (exact_) found_.only_here = std::move(*wanted);
         const bool fetch = how_.fetch && owner_.digest_of && !found_.only_there.empty();
         post_list(kind::want, fetch ? found_.only_there : std::vector<digest>());
         awaited_ = fetch ? step::texts : step::nothing;
         return {};
     }
 
+    strategy strategy_{mine_->width()};
+    bool exact_ = false;
+    std::uint64_t listed_ = 0;
+    std::optional<digest_set> rest_;  // what is not listed
     std::optional<symbol_encoder> encoder_;
 };
 

@@ -90,4 +90,34 @@ double tree_found(const std::vector<double>& path, unsigned corrections, double 
     return reached * (1 - leaf_rate);
 }
 
+double tree_found_deviation(const std::vector<double>& path, unsigned corrections, double node_rate,
+                            double leaf_rate, double lacking) {
+    if (lacking < 1) return 0;
+    // P(not lost in so many nodes more, after so many mistakes in a row)
+    std::vector<std::vector<double>> survives(path.size(), std::vector<double>(corrections + 1, 1.0));
+    for (std::size_t nodes = 1; nodes < path.size(); ++nodes) {
+        for (std::size_t row = 0; row <= corrections; ++row) {
+            const double after_mistake = row < corrections ? survives[nodes - 1][row + 1] : 0;
+            survives[nodes][row] = (1 - node_rate) * survives[nodes - 1][0] + node_rate * after_mistake;
+        }
+    }
+    std::vector<double> in_a_row(corrections + 1);  // P(not lost so far, and so many mistakes at the end)
+    in_a_row[0] = 1;
+    double both = 0;
+    for (std::size_t shared = 1; shared < path.size(); ++shared) {
+        const double alive = std::accumulate(in_a_row.begin(), in_a_row.end(), 0.0);
+        for (std::size_t row = corrections; row > 0; --row) in_a_row[row] = in_a_row[row - 1] * node_rate;
+        in_a_row[0] = alive * (1 - node_rate);
+        for (std::size_t row = 0; row <= corrections; ++row) {
+            double one = 0;
+            for (std::size_t x = 0; x < path.size(); ++x)
+                one += path[x] * survives[x > shared ? x - shared : 0][row];
+            both += std::ldexp(in_a_row[row] * one * one, -static_cast<int>(shared));
+        }
+    }
+    const double found = tree_found(path, corrections, node_rate, leaf_rate);
+    const double together = both * (1 - leaf_rate) * (1 - leaf_rate) - found * found;
+    return std::sqrt(std::max(0.0, together) * (1 - 1 / lacking) + found * (1 - found) / lacking);
+}
+
 }  // namespace posy::theory

@@ -40,12 +40,6 @@ void decrement(cell_array& cells, const key_positions& at) {
         if (cells[i] != cell_array::largest) cells.set(i, cells[i] - 1);
 }
 
-std::uint64_t memory_of(const geometry& g, spectral_method method) {
-    const std::uint64_t first = 4 * g.bits;
-    if (method != spectral_method::recurring_minimum) return first;
-    return first + 4 * second_geometry(g).bits + bit_array::word_count(g.bits) * 8;
-}
-
 result<void> check(const geometry& g, spectral_method method) {
     if (name_of(method) == "unknown")
         return error{"unknown spectral method " + std::to_string(static_cast<unsigned>(method))};
@@ -129,6 +123,27 @@ std::uint32_t spectral_filter::estimate(digest d) const {
     return second > 0 ? std::min(first, second) : first;
 }
 
+double spectral_filter::expected_wrong(const posy::geometry& g, std::uint64_t keys) {
+    if (keys < 2) return 0;
+    return layouts::with_layout(g, [&]<class Layout>(const Layout&) {
+        return Layout::expected_rate(static_cast<double>(keys - 1), static_cast<double>(g.bits), g.hashes);
+    });
+}
+
+result<bloom_filter> spectral_filter::projection() const {
+    auto bits = bit_array::make(geometry_.bits);
+    if (!bits) return bits.error();
+    for (std::uint64_t i = 0; i < cells_.size(); ++i)
+        if (cells_[i] > 0) bits->set(i);
+    return bloom_filter::from_bits(geometry_, std::move(*bits), std::nullopt);
+}
+
+std::uint64_t spectral_filter::memory_bytes(const posy::geometry& g, spectral_method method) {
+    const std::uint64_t first = 4 * g.bits;
+    if (method != spectral_method::recurring_minimum) return first;
+    return first + 4 * second_geometry(g).bits + bit_array::word_count(g.bits) * 8;
+}
+
 result<void> spectral_filter::merge(const spectral_filter& from) {
     if (geometry_ != from.geometry_) return mismatch(geometry_, from.geometry_);
     if (method_ != from.method_)
@@ -164,7 +179,7 @@ result<spectral_filter> spectral_filter::parse(hasher hash, byte_view payload, s
     g.bits = in.varint();
     if (in.wrong()) return *in.wrong();
     if (auto valid = check(g, method); !valid) return error{valid.error().message, 0};
-    if (const std::uint64_t memory = memory_of(g, method); memory > max_bytes)
+    if (const std::uint64_t memory = memory_bytes(g, method); memory > max_bytes)
         return error{"a filter of " + base::above_limit(memory, max_bytes), 0};
     const std::uint64_t items = in.varint();
     auto cells = sketch::take_cells(in, g.bits, max_bytes);

@@ -5,7 +5,7 @@
 // 16), and words are alike, so the state is just (words with one bit uncovered, words with two); covered
 // words need no attention. Inclusion and exclusion would be shorter to write, but alternates in sign and
 // loses a rate of 1e-9 in its own rounding; here every term is positive. One table of 4097 probabilities a k
-// and word size, made at first use.
+// and word size, made at first use; its first 256, which is all that most filters need, on their own.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -19,7 +19,7 @@
 namespace posy::theory {
 namespace {
 
-constexpr unsigned words = 8, max_hashes = 16, max_load = 4096;
+constexpr unsigned words = 8, max_hashes = 16, max_load = 4096, usual_load = 255;
 
 // A distribution over the states; state (ones, twos) has the place 9·ones + twos.
 using states = std::array<double, (words + 1) * (words + 1)>;
@@ -87,8 +87,8 @@ struct step {
     double p;
 };
 
-// P(hit | x keys in the line), x = 0..max_load.
-std::vector<double> tabulate_hits(const shape& line) {
+// P(hit | x keys in the line), x = 0..most.
+std::vector<double> tabulate_hits(const shape& line, unsigned most) {
     std::vector<step> steps;
     for (unsigned ones = 0; ones <= words; ++ones) {
         for (unsigned twos = 0; ones + twos <= words; ++twos) {
@@ -101,7 +101,7 @@ std::vector<double> tabulate_hits(const shape& line) {
     const states start = fresh_query(line);
     states covered{};  // by state: P(x keys cover all of it)
     covered[state(0, 0)] = 1;
-    std::vector<double> hits(max_load + 1);
+    std::vector<double> hits(most + 1);
     for (double& hit : hits) {
         for (unsigned place = 0; place < start.size(); ++place) hit += start[place] * covered[place];
         states next{};
@@ -123,10 +123,10 @@ double hit_probability(double load, const shape& line) {
         std::once_flag made;
         std::vector<double> hits;
     };
-    static std::array<std::array<table, max_hashes + 1>, 2> tables;
+    static std::array<std::array<std::array<table, max_hashes + 1>, 2>, 2> tables;
     if (load > max_load) return nearly_full(load, 1, line);
-    table& t = tables[line.word_bits == 64][line.k];
-    std::call_once(t.made, [&] { t.hits = tabulate_hits(line); });
+    table& t = tables[load > usual_load][line.word_bits == 64][line.k];
+    std::call_once(t.made, [&] { t.hits = tabulate_hits(line, load > usual_load ? max_load : usual_load); });
     return t.hits[static_cast<std::size_t>(load)];
 }
 

@@ -19,30 +19,44 @@ double log_missed(double throws, double part) { return throws > 0 ? throws * std
 class covering_chain {
   public:
     covering_chain(unsigned most, double m) : size_(most + 1), m_(m), at_(std::size_t{size_} * size_) {
-        for (unsigned u = 0; u < size_; ++u) {
-            cell(u, u) = std::exp(log_missed(steps_, u / m_));
-            if (u > 0) cell(u, u - 1) = u / m_;
-        }
+        for (unsigned u = 1; u < size_; ++u) cell(u, u - 1) = u / m_;
+        stay();
     }
 
     double cell(unsigned u, unsigned v) const { return at_[std::size_t{u} * size_ + v]; }
 
-    friend covering_chain operator*(const covering_chain& a, const covering_chain& b) {
-        covering_chain both(a);
-        both.steps_ += b.steps_;
-        for (unsigned u = 0; u < a.size_; ++u) {
-            for (unsigned v = 0; v < u; ++v) {
-                double sum = 0;
-                for (unsigned w = v; w <= u; ++w) sum += a.cell(u, w) * b.cell(w, v);
-                both.cell(u, v) = sum;
+    // Row by row, so that the inner loop runs along memory: (u, v) is the sum over w of (u, w) · (w, v).
+    covering_chain squared() const {
+        covering_chain both(size_, m_, 2 * steps_);
+        for (unsigned u = 0; u < size_; ++u) {
+            double* const to = &both.at_[std::size_t{u} * size_];
+            for (unsigned w = 0; w <= u; ++w) {
+                const double* const from = &at_[std::size_t{w} * size_];
+                const double share = cell(u, w);
+                for (unsigned v = 0; v <= w; ++v) to[v] += share * from[v];
             }
-            both.cell(u, u) = std::exp(log_missed(both.steps_, u / a.m_));
         }
+        both.stay();
         return both;
     }
 
+    // One throw more: it sets one of the v + 1 bits left, or none of the v.
+    void throw_once() {
+        ++steps_;
+        for (unsigned u = 0; u < size_; ++u) {
+            for (unsigned v = 0; v < u; ++v)
+                cell(u, v) = cell(u, v) * (1 - v / m_) + cell(u, v + 1) * ((v + 1) / m_);
+        }
+        stay();
+    }
+
   private:
+    covering_chain(unsigned size, double m, double steps)
+        : size_(size), m_(m), steps_(steps), at_(std::size_t{size} * size) {}
     double& cell(unsigned u, unsigned v) { return at_[std::size_t{u} * size_ + v]; }
+    void stay() {
+        for (unsigned u = 0; u < size_; ++u) cell(u, u) = std::exp(log_missed(steps_, u / m_));
+    }
 
     unsigned size_;
     double m_, steps_ = 1;
@@ -52,8 +66,8 @@ class covering_chain {
 covering_chain power(const covering_chain& once, std::uint64_t steps) {
     covering_chain result = once;
     for (std::uint64_t bit = std::bit_floor(steps) >> 1; bit != 0; bit >>= 1) {
-        result = result * result;
-        if ((steps & bit) != 0) result = result * once;
+        result = result.squared();
+        if ((steps & bit) != 0) result.throw_once();
     }
     return result;
 }

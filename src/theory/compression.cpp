@@ -56,4 +56,6 @@ double delta_beta(double p, double c) {
 
 double delta_limit(double bits_per_item, double c) { return std::exp2(-bits_per_item / (2 * c)); }
 
+double delta_limit_bits(double n, double rate, double c) { return 2 * c * lower_bound_bits(n, rate); }
+
 }  // namespace posy::theory

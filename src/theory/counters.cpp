@@ -40,14 +40,16 @@ double counter_tail(unsigned j, double n, double m, unsigned k) {
 }
 
 // A key that meets the counter does so once, or (in two layers) twice: with p and q the chances of either
-// layer in the key's line, the numbers of such keys are near independent, and c = once + 2·twice.
+// layer in the key's line, c = once + 2·twice, and of the keys that do not meet it twice a binomial number
+// meet it once.
 double blocked_counter_tail(unsigned j, double n, double m, unsigned k, unsigned word_bits) {
     const double line = 8 * word_bits, lines = m / line;
     const double p = std::min(k, 8u) / line, q = k > 8 ? (k - 8) / line : 0;
-    double tail = 0;
-    for (unsigned twice = 0; 2 * twice <= j + 1 && (twice == 0 || q > 0); ++twice) {
-        const double weight = q > 0 ? binomial_weight(twice, n, p * q / lines) : 1;
-        tail += weight * counter_tail(j > 2 * twice ? j - 2 * twice : 0, n, lines / (p + q - 2 * p * q), 1);
+    if (q == 0) return counter_tail(j, n, lines / p, 1);
+    const double both = p * q / lines, one = (p + q - 2 * p * q) / lines;
+    double tail = counter_tail((j + 1) / 2, n, 1 / both, 1);
+    for (unsigned twice = 0; 2 * twice < j && twice <= n; ++twice) {
+        tail += binomial_weight(twice, n, both) * counter_tail(j - 2 * twice, n - twice, (1 - both) / one, 1);
     }
     return tail;
 }

@@ -33,4 +33,23 @@ unsigned hadoop_hashes(double n, double m) {
     return static_cast<unsigned>(std::max(1.0, std::round(optimal_hashes(n, m))));
 }
 
+namespace {
+
+// Java's (int) of a double: towards zero, NaN to 0, and what does not fit to the nearest that does.
+std::int32_t java_int(double x) {
+    if (std::isnan(x)) return 0;
+    return static_cast<std::int32_t>(std::clamp(x, -0x1p31, 0x1p31 - 1));
+}
+
+}  // namespace
+
+std::int32_t hadoop_printed_bits(std::int32_t n, float rate) {
+    const float product = -static_cast<float>(n) * static_cast<float>(std::log(static_cast<double>(rate)));
+    return java_int(static_cast<double>(product) / std::pow(ln2, 2));
+}
+
+std::int32_t hadoop_printed_hashes(float n, float m) {
+    return java_int(std::floor(static_cast<double>(m) * ln2 / static_cast<double>(n) + 0.5));
+}
+
 }  // namespace posy::theory

@@ -62,8 +62,7 @@ TEST(compressed_filter, opens_the_bytes_of_another) {
         const std::weak_ptr<std::vector<std::byte>> watched = held;
         {
             const byte_view bytes = byte_view(*held).subspan(3);
-            auto second =
-                compressed_filter::open(filter.geometry(), form, std::nullopt, std::move(held), bytes);
+            auto second = compressed_filter::open(filter.geometry(), form, {}, std::move(held), bytes);
             ASSERT_TRUE(second) << second.error().text();
             EXPECT_FALSE(second->items());
             const compressed_filter copy = *second;
@@ -80,7 +79,7 @@ TEST(compressed_filter, refusals) {
     const auto filter = *bloom_filter::make({10'000, 3, layout_id::spread});
     const auto good = *compressed_filter::make(filter, queryable_form::small);
     const auto open = [&](const geometry& g, queryable_form form, byte_view bytes) {
-        return compressed_filter::open(g, form, 0, nullptr, bytes);
+        return compressed_filter::open(g, form, {}, nullptr, bytes);
     };
     EXPECT_TRUE(open(filter.geometry(), queryable_form::small, good.bytes()));
     EXPECT_FALSE(open(filter.geometry(), queryable_form::small, good.bytes().first(10)));
@@ -98,7 +97,7 @@ TEST(compressed_filter, unpacking_finds_what_opening_does_not) {
     std::vector<std::byte> bytes(good.bytes().begin(), good.bytes().end());
     std::swap(bytes[10], bytes[400]);
     const auto damaged =
-        compressed_filter::open(filter.geometry(), queryable_form::list, 300, nullptr, bytes);
+        compressed_filter::open(filter.geometry(), queryable_form::list, {.items = 300}, nullptr, bytes);
     ASSERT_TRUE(damaged);
     EXPECT_FALSE(damaged->unpack());
     EXPECT_FALSE(damaged->false_positive_rate());

@@ -13,9 +13,9 @@ namespace {
 class every_layout_ages : public testing::TestWithParam<layout_id> {
   protected:
     // So large that false positives are one in millions.
-    window_filter roomy(std::uint64_t window, unsigned generations) const {
-        return *window_filter::make({round_up_bits(60'000, 8, GetParam()), 8, GetParam()}, window,
-                                    generations);
+    window_filter roomy(std::uint64_t window, unsigned generations, std::uint64_t items = 10'000) const {
+        return *window_filter::make({round_up_bits(60'000, 8, GetParam()), 8, GetParam()}, {items, 0.01},
+                                    window, generations);
     }
 };
 INSTANTIATE_TEST_SUITE_P(window_filter, every_layout_ages,
@@ -24,11 +24,11 @@ INSTANTIATE_TEST_SUITE_P(window_filter, every_layout_ages,
 
 // A map from key to its latest time is the model. Younger than the window: there, always. Older than the
 // window and a slot: gone, but for false positives, of which these arrays have next to none. In between:
-// either.
+// either. The same where every array is full after a key or two, and others follow in the slot.
 TEST_P(every_layout_ages, remembers_the_window_and_forgets_within_a_slot) {
     for (const unsigned generations : {1u, 2u, 5u, 16u}) {
         for (const std::uint64_t window : {16u, 100u, 999u}) {
-            auto filter = roomy(window, generations);
+            auto filter = roomy(window, generations, window == 100 ? 2 * generations : 10'000);
             const hasher hash = filter.hash();
             EXPECT_GE(filter.remembered_at_least(), window);
             EXPECT_LT(filter.remembered_at_least(), window + generations);
@@ -69,14 +69,39 @@ TEST_P(every_layout_ages, the_edges) {
     EXPECT_TRUE(filter.insert(d, 1049));  // the last moment of its slot: no longer than the window
     EXPECT_TRUE(filter.may_contain(d, 1049 + 100));
     EXPECT_FALSE(filter.may_contain(d, 1049 + 101));
-    EXPECT_TRUE(filter.insert(d, 1050));  // the first: a slot longer
+    EXPECT_TRUE(filter.insert(d, 1050));  // the first, and nothing behind it in its slot: the same
+    EXPECT_TRUE(filter.may_contain(d, 1050 + 100));
+    EXPECT_FALSE(filter.may_contain(d, 1050 + 101));
+    EXPECT_TRUE(filter.insert(filter.hash()("y"), 1074));  // another in the last moment: a slot longer
     EXPECT_TRUE(filter.may_contain(d, 1050 + 124));
     EXPECT_FALSE(filter.may_contain(d, 1050 + 125));
     // Time does not run backwards.
     EXPECT_TRUE(filter.may_contain(d, 0));
-    EXPECT_EQ(filter.items(1050), 2u);
-    EXPECT_EQ(filter.items(1150), 1u);
+    EXPECT_EQ(filter.latest(), 1074u);
+    EXPECT_EQ(filter.items(1074), 3u);
+    EXPECT_EQ(filter.items(1150), 2u);
     EXPECT_EQ(filter.items(1175), 0u);
+    EXPECT_EQ(filter.arrays(1149), 2u);
+    EXPECT_EQ(filter.arrays(1150), 1u);
+    EXPECT_EQ(filter.arrays(1175), 0u);
+}
+
+// A key that the array in use has already costs nothing, and is remembered from its last sight on.
+TEST_P(every_layout_ages, repeated_keys_take_no_room) {
+    auto filter = roomy(100, 4, 8);
+    const digest d = filter.hash()("x");
+    EXPECT_EQ(filter.quota(), 2u);
+    for (std::uint64_t time = 1000; time < 1020; ++time) EXPECT_TRUE(filter.insert(d, time));
+    EXPECT_EQ(filter.items(1020), 1u);
+    EXPECT_TRUE(filter.may_contain(d, 1019 + 100));
+    EXPECT_FALSE(filter.may_contain(d, 1019 + 101));
+    // Two others: the second begins an array, in which x counts again.
+    for (const char* other : {"y", "z"}) EXPECT_TRUE(filter.insert(filter.hash()(other), 1020));
+    EXPECT_EQ(filter.arrays(1020), 2u);
+    EXPECT_TRUE(filter.insert(d, 1021));
+    EXPECT_EQ(filter.items(1021), 4u);
+    EXPECT_FALSE(filter.may_contain(filter.hash()("y"), 1020 + 101));
+    EXPECT_TRUE(filter.may_contain(d, 1021 + 100));
 }
 
 // A late key goes where it belongs: its age counts from its own time. Beyond the memory it is refused.
@@ -87,9 +112,11 @@ TEST_P(every_layout_ages, late_keys) {
     EXPECT_TRUE(filter.insert(hash("late"), 930));
     EXPECT_TRUE(filter.may_contain(hash("late"), 1000));
     EXPECT_TRUE(filter.may_contain(hash("late"), 1030));
-    EXPECT_FALSE(filter.may_contain(hash("late"), 1050));
+    EXPECT_FALSE(filter.may_contain(hash("late"), 1031));
     EXPECT_TRUE(filter.may_contain(hash("now"), 1050));
     EXPECT_TRUE(filter.insert(hash("just"), 900));
+    EXPECT_TRUE(filter.may_contain(hash("just"), 1000));
+    EXPECT_FALSE(filter.may_contain(hash("just"), 1001));
     EXPECT_FALSE(filter.insert(hash("too late"), 899));
     EXPECT_FALSE(filter.may_contain(hash("too late"), 1000));
     EXPECT_TRUE(filter.insert(hash("first"), 5000));
@@ -114,10 +141,12 @@ TEST_P(every_layout_ages, rate) {
         // As planned at both edges of a slot: at its end all filters are full, at its beginning the new one
         // is empty. To the same 5 deviations.
         const double one =
-            window_filter::plan_generation(items, 0.01, generations, GetParam())->false_positive_rate;
+            window_filter::plan_generation({items, 0.01}, generations, GetParam())->false_positive_rate;
         const auto full = [&](unsigned filters) { return 1 - std::pow(1 - one, filters); };
         EXPECT_NEAR(rate, full(generations + 1), 0.05 * rate);
         EXPECT_NEAR(filter.false_positive_rate(time + filter.slot()), full(generations), 0.05 * rate);
+        EXPECT_EQ(filter.arrays(time), generations + 1);
+        EXPECT_EQ(filter.memory_bytes(), (generations + 1) * ((filter.geometry().bits + 63) / 64 * 8));
         constexpr std::size_t queries = 50'000;
         std::vector<digest> digests;
         for (std::uint64_t key = 0; key < queries; ++key) digests.push_back(hash(1'000'000 + key));
@@ -148,10 +177,40 @@ TEST_P(every_layout_ages, union_saw_it_all) {
         EXPECT_EQ(hex(payload_of(reverse)), hex(payload_of(both)));
     }
     auto a = roomy(100, 4);
-    EXPECT_EQ(unite(a, roomy(100, 5)).error().message,
-              "the windows differ: 4 generations of 25, and 5 generations of 20; only equals unite");
+    EXPECT_EQ(
+        unite(a, roomy(100, 5)).error().message,
+        "the windows differ: 4 generations of 25 for 10000 keys at a rate of 0.010000, and 5 generations "
+        "of 20 for 10000 keys at a rate of 0.010000; only equals unite");
     EXPECT_FALSE(unite(a, roomy(104, 4)));
-    EXPECT_FALSE(unite(a, *window_filter::make({512, 3}, 100, 4)));
+    EXPECT_FALSE(unite(a, roomy(100, 4, 9'999)));
+    EXPECT_FALSE(unite(a, *window_filter::make({512, 3}, {100, 0.01}, 100, 4)));
+}
+
+// With several arrays in a slot: what either says, the union says, at every time; and nothing else but false
+// positives, of which there are next to none. Keys that come afterwards go on where there is room.
+TEST_P(every_layout_ages, union_of_full_arrays) {
+    auto a = roomy(100, 4, 40), b = roomy(100, 4, 40);
+    const hasher hash = a.hash();
+    std::mt19937_64 random(1);
+    std::map<std::uint64_t, std::uint64_t> seen;
+    for (std::uint64_t key = 0; key < 200; ++key) {
+        const std::uint64_t time = 1000 + random() % 90;
+        if ((random() % 3 ? a : b).insert(hash(key), time)) seen[key] = time;
+    }
+    auto both = *window_filter::parse(hash, payload_of(a), plenty);
+    ASSERT_TRUE(unite(both, b));
+    EXPECT_EQ(both.items(1090), a.items(1090) + b.items(1090));
+    EXPECT_LE(both.arrays(1090), a.arrays(1090) + b.arrays(1090));
+    for (std::uint64_t time = 1090; time < 1220; ++time) {
+        for (const auto& [key, last] : seen) {
+            const bool there = both.may_contain(hash(key), time);
+            ASSERT_TRUE(there || (!a.may_contain(hash(key), time) && !b.may_contain(hash(key), time)));
+            ASSERT_TRUE(!there || time - last < both.forgotten_after());
+        }
+    }
+    const std::uint64_t arrays = both.arrays(1090);
+    EXPECT_TRUE(both.insert(hash("more"), 1090));
+    EXPECT_LE(both.arrays(1090), arrays + 1);
 }
 
 TEST_P(every_layout_ages, travels) {
@@ -168,54 +227,64 @@ TEST_P(every_layout_ages, travels) {
 }
 
 TEST(window_filter, refusals) {
-    EXPECT_FALSE(window_filter::make({0, 3}, 100, 4));
-    EXPECT_FALSE(window_filter::make({512, 3}, 100, 0));
-    EXPECT_EQ(window_filter::make({512, 3}, 100, 255).error().message,
+    const window_filter::promise plan{1000, 0.01};
+    EXPECT_FALSE(window_filter::make({0, 3}, plan, 100, 4));
+    EXPECT_FALSE(window_filter::make({512, 3}, plan, 100, 0));
+    EXPECT_EQ(window_filter::make({512, 3}, plan, 100, 255).error().message,
               "255 generations; 1 to 254 are possible");
-    EXPECT_FALSE(window_filter::make({512, 3}, 0, 4));
-    EXPECT_FALSE(window_filter::make({512, 3}, ~std::uint64_t{0}, 4));
+    EXPECT_FALSE(window_filter::make({512, 3}, plan, 0, 4));
+    EXPECT_FALSE(window_filter::make({512, 3}, plan, ~std::uint64_t{0}, 4));
     EXPECT_FALSE(window_filter::with_rate(100, 0, 10, 4));
     EXPECT_FALSE(window_filter::with_rate(100, 1.5, 10, 4));
     EXPECT_FALSE(window_filter::with_rate(100, 0.1, 10, 0));
+    EXPECT_FALSE(window_filter::with_rate(0, 0.1, 10, 4));
     // The largest time there is.
-    auto filter = *window_filter::make({512, 3}, 7, 7);
+    auto filter = *window_filter::make({512, 3}, {7, 0.1}, 7, 7);
     EXPECT_TRUE(filter.insert(filter.hash()("x"), ~std::uint64_t{0}));
     EXPECT_TRUE(filter.may_contain(filter.hash()("x"), ~std::uint64_t{0}));
     EXPECT_TRUE(window_filter::parse(filter.hash(), payload_of(filter), plenty));
 }
 
-// Layout, hashes, generations, bits, slot, newest slot; then, newest first, items and nested array of every
-// slot that is remembered and not before time 0.
+// Layout, hashes, generations, rate, bits, slot, items, latest time, arrays; of each array, oldest
+// first, how long before the latest time it was given a key, its items and the nested array.
 TEST(window_filter, bytes) {
-    auto filter = *window_filter::make({64, 2, layout_id::spread}, 60, 2);
+    auto filter = *window_filter::make({64, 2, layout_id::spread}, {6, 0.25}, 60, 2);
     EXPECT_EQ(hex(payload_of(filter)),
               "0102"
               "02"
+              "000000000000d03f"
               "40"
               "1e"
+              "06"
               "00"
-              "00020100");
+              "00");
     filter.insert(filter.hash()("a"), 10);
     filter.insert(filter.hash()("b"), 50);
     filter.insert(filter.hash()("c"), 100);
     EXPECT_EQ(hex(payload_of(filter)),
               "0102"
               "02"
+              "000000000000d03f"
               "40"
               "1e"
-              "03"
-              "01020302"
-              "97dc"
-              "00020100"
-              "01020302"
-              "807a");
+              "06"
+              "64"
+              "02"
+              "3201020302"
+              "807a"
+              "0001020302"
+              "97dc");
     expect_robust(filter, false);
 }
 
 TEST(window_filter, parsing_keeps_its_limits) {
-    const auto filter = *window_filter::make({1 << 20, 3}, 60, 3);
+    auto filter = *window_filter::make({1 << 20, 3}, {9, 0.1}, 60, 3);
+    EXPECT_TRUE(window_filter::parse(hasher(), payload_of(filter), (1 << 17) + 500));
+    EXPECT_FALSE(window_filter::parse(hasher(), payload_of(filter), (1 << 17) - 1));
+    for (int key = 0; key < 12; ++key) filter.insert(hasher()(key), 5);
+    ASSERT_EQ(filter.arrays(5), 4u);
     const auto bytes = payload_of(filter);
-    EXPECT_TRUE(window_filter::parse(hasher(), bytes, 4 << 17));
+    EXPECT_TRUE(window_filter::parse(hasher(), bytes, (4 << 17) + 2000));
     EXPECT_FALSE(window_filter::parse(hasher(), bytes, (4 << 17) - 1));
     EXPECT_FALSE(window_filter::parse(hasher(hash_family{77}), bytes, plenty));
 }

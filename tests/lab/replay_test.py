@@ -48,6 +48,10 @@ with tempfile.TemporaryDirectory() as name:
     assert float(shared["total %"]) > float(alone["total %"]) + 5, rows
     parts = sum(float(shared[n]) for n in ("of it whole", "delta", "questions", "framing"))
     assert abs(parts - float(shared["bytes/req"])) < 0.03 and float(shared["delta"]) > 0, shared
+    # By a share of the bits: the fewer bits may change, the more updates.
+    rows, _ = replay("--sharing", "delta", "--change", "0.2", "--change-bits", "0.0005,0.005", "--items", 500, folder=folder)
+    assert [row["update at"] for row in rows] == ["20 %", "0.05 % of bits", "0.5 % of bits"], rows
+    assert float(rows[1]["framing"]) > 2 * float(rows[2]["framing"]) > 0, rows
     # Bad input has one clear line.
     (folder / "empty").write_text("")
     for bad, why in ((folder / "empty", "empty"), (folder / "missing", "cannot be read")):

@@ -1,5 +1,6 @@
 #include "posy/delta.hpp"
 
+#include "posy/algebra.hpp"
 #include "support.hpp"
 
 namespace posy {
@@ -17,6 +18,17 @@ TEST_P(every_delta, turns_one_filter_into_the_other) {
     ASSERT_TRUE(apply(filter, *delta));
     EXPECT_EQ(filter, next);
     EXPECT_EQ(filter.items(), next.items());
+}
+
+TEST(delta, the_plan_stays_and_the_rest_is_the_new_generations) {
+    const geometry g{2048, 3};
+    auto a = filter_of(g, 0, 100), b = filter_of(g, 0, 120), common = filter_of(g, 0, 120);
+    a.set_planned(promise{100, 0.25});
+    ASSERT_TRUE(intersect(common, a));
+    ASSERT_TRUE(apply(a, *make_delta(a, common)));
+    EXPECT_EQ(a.provenance(), (provenance{{}, true, promise{100, 0.25}}));
+    ASSERT_TRUE(apply(a, *make_delta(a, b)));
+    EXPECT_EQ(a.provenance(), (provenance{120, false, promise{100, 0.25}}));
 }
 
 TEST(delta, is_refused_by_anything_but_its_base) {

@@ -5,6 +5,7 @@
 #include "posy/reconcile/difference_sketch.hpp"
 #include "posy/reconcile/key_texts.hpp"
 #include "posy/reconcile/tree.hpp"
+#include "reconcile/set_part.hpp"
 #include "reconcile/sets.hpp"
 
 namespace posy::reconcile {
@@ -24,7 +25,7 @@ std::vector<envelope> one_of_each() {
     add(kind::sketch, payload_of(difference_sketch::of(all)));
     add(kind::symbols, payload_of(symbol_encoder(all).next(5)));
     add(kind::more, unhex("ac02"));
-    add(kind::everything, payload_of(integers(0, 3)));
+    add(kind::list, payload_of(set_part::of(integers(0, 3), 1, 3)));
     add(kind::filter, to_bytes(filter_of({1000, 7, layout_id::spread}, 0, 100), {.want = coding::smallest}));
     add(kind::tree, payload_of(*reconciliation_tree::make(
                         all, {.node_bits = 200, .leaf_bits = 800, .node_hashes = 2, .leaf_hashes = 5})));

@@ -10,6 +10,7 @@
 
 #include "base/file.hpp"
 #include "message/frame.hpp"
+#include "posy/algebra.hpp"
 #include "support.hpp"
 
 namespace posy {
@@ -68,7 +69,7 @@ std::vector<named_message> shaped_by_payload() {
     auto spectral = *spectral_filter::make({300, 3, layout_id::spread}, spectral_method::recurring_minimum);
     auto heavy = *heavy_hitters::top(*count_min::make(hasher(), 50, 3, update_rule::conservative), 5);
     auto growing = *growing_filter::make({.first_bytes = 512});
-    auto window = *window_filter::make({512, 4, layout_id::blocked}, 100, 4);
+    auto window = *window_filter::make({512, 4, layout_id::blocked}, {100, 0.1}, 100, 4);
     for (std::uint32_t key = 0; key < digests.size(); ++key) {
         const digest d = digests[key];
         const std::uint32_t times = key % 7 + 1;
@@ -105,6 +106,9 @@ std::vector<std::vector<std::byte>> all_kinds() {
         all.push_back(to_bytes(*compressed_filter::make(sample(g, 20), form)));
     }
     for (auto& each : shaped_by_payload()) all.push_back(std::move(each.bytes));
+    auto planned = sample(g, 20);
+    planned.set_planned(promise{20, 0.0625});
+    all.push_back(to_bytes(planned));
     all.push_back(to_bytes(reconcile::envelope(reconcile::kind::refusal, hasher(), as_byte_view("why"))));
     return all;
 }
@@ -142,6 +146,42 @@ TEST(message, seeds_and_unknown_counts_travel) {
     EXPECT_EQ(std::get<bloom_filter>(back.body).items(), std::nullopt);
 }
 
+// A plan, and that the bits are an intersection's, in every kind that has bits and every coding.
+TEST(message, the_provenance_travels) {
+    const scratch_directory scratch;
+    const geometry g{6000, 3, layout_id::spread};
+    auto planned = sample(g), common = sample(g);
+    planned.set_planned(promise{1000, 0.125});
+    common.set_planned(promise{7, 0.25});
+    ASSERT_TRUE(intersect(common, sample(g, 50)));
+    auto counting = counting_sample(g, 4);
+    counting.set_planned(promise{1000, 0.125});
+    const auto expect_kept = [&](const auto& body, const provenance& kept, const packing& how = {}) {
+        using body_type = std::remove_cvref_t<decltype(body)>;
+        const auto back = from_bytes(to_bytes(body, how));
+        ASSERT_TRUE(back) << back.error().text();
+        EXPECT_EQ(std::get<body_type>(back->body).provenance(), kept);
+        ASSERT_TRUE(save(scratch / "f", body, how));
+        EXPECT_EQ(std::get<body_type>(load(scratch / "f")->body).provenance(), kept);
+    };
+    const provenance of_planned{100, false, promise{1000, 0.125}};
+    for (const auto* filter : {&planned, &common}) {
+        const provenance kept = filter == &planned ? of_planned : provenance{{}, true, promise{7, 0.25}};
+        for (const coding want : {coding::raw, coding::smallest, coding::fastest})
+            expect_kept(*filter, kept, {.want = want});
+        for (const queryable_form form :
+             {queryable_form::small, queryable_form::fast, queryable_form::list}) {
+            const auto compressed = *compressed_filter::make(*filter, form);
+            expect_kept(compressed, kept);
+            EXPECT_EQ(compressed.unpack()->provenance(), kept);
+        }
+        EXPECT_EQ(filter->clone()->provenance(), kept);
+    }
+    for (const coding want : {coding::raw, coding::smallest})
+        expect_kept(counting, of_planned, {.want = want});
+    EXPECT_EQ(counting.projection().provenance(), of_planned);
+}
+
 // The files in testdata/messages were written once and must be read, and written, forever.
 TEST(message, golden_bytes) {
     const std::filesystem::path golden = std::filesystem::path(POSY_TESTDATA) / "messages";
@@ -169,6 +209,12 @@ TEST(message, golden_bytes) {
         {"queryable-list.posy",
          to_bytes(*compressed_filter::make(sample({9200, 1, layout_id::spread}), queryable_form::list))},
     };
+    auto planned = sample({1000, 7, layout_id::spread});
+    planned.set_planned(promise{120, 0.0625});
+    all.push_back({"planned.posy", to_bytes(planned)});
+    auto common = sample({1000, 7, layout_id::spread});
+    ASSERT_TRUE(intersect(common, filter_of({1000, 7, layout_id::spread}, 50, 150)));
+    all.push_back({"intersection.posy", to_bytes(common)});
     std::ranges::move(shaped_by_payload(), std::back_inserter(all));
     for (const auto& [name, bytes] : all) {
         if (std::getenv("POSY_WRITE_GOLDEN")) write_file(golden / name, bytes);
@@ -230,12 +276,19 @@ TEST(message, corrupt_headers_say_what_and_where) {
         {"504f535901010020630107e8070000000000000000000000000000000000000000000000000000", 8,
          "unknown layout 99"},
         {"504f535901010020010100e8070000000000000000000000000000000000000000000000000000", 8, "0 hashes"},
-        {"504f535901020020010107e8070000010500000000000000000000000000000000000000000000", 16,
+        {"504f535901020020010107e8070000010400000000000000000000000000000000000000000000", 15,
+         "does not know its number of items"},
+        {"504f535901020020010107e8070000020500000000000000000000000000000000000000000000", 16,
          "counters of 5 bits"},
-        {"504f535901010020010107e8070000000000010000000000000000000000000000000000000000", 18,
+        // planned for 5 items and a rate that is no number, or 2
+        {"504f535901010020010107e807000000000005000000000000f87f00000000000000000000000000", 19,
+         "planned rate that does not lie between 0 and 1"},
+        {"504f535901010020010107e8070000000000050000000000000040000000000000000000000000", 19,
+         "planned rate that does not lie between 0 and 1"},
+        {"504f535901010020010107e8070000000000000100000000000000000000000000000000000000", 19,
          "payload of 1 bytes where the array has 128"},
         // a coded payload that would be larger than the array
-        {"504f535901010220010107e8070000000000810100000000000000000000000000000000000000", 18,
+        {"504f535901010220010107e8070000000000008101000000000000000000000000000000000000", 19,
          "payload of 129 bytes where the array has 128"},
         // a counting filter with a codec of bits
         {"504f535901020220010107e8070000010400000000000000000000000000000000000000000000", 6,

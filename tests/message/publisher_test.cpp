@@ -31,6 +31,32 @@ TEST(publisher, is_due_when_a_share_has_changed_or_time_has_passed) {
     EXPECT_EQ(p.generation(), 2u);
 }
 
+TEST(publisher, is_due_when_a_share_of_the_bits_has_changed) {
+    auto p = make_publisher(100, {.change = 0.0001, .max_age = 1000, .change_bits = 0.01});
+    const hasher hash = p.set().hash();
+    EXPECT_FALSE(p.due(5000));  // nothing has changed
+    // Whatever came and went again has left no bit behind, and is no news until time has passed.
+    for (int key = 1000; key < 1100; ++key) p.insert(hash(key));
+    EXPECT_TRUE(p.due(10));
+    for (int key = 1000; key < 1100; ++key) p.remove(hash(key));
+    EXPECT_EQ(p.set().flipped_count(), 0u);
+    EXPECT_FALSE(p.due(10));
+    EXPECT_TRUE(p.due(1000));
+    // 32 of 3,200 bits, and not one less.
+    int key = 2000;
+    for (; p.set().flipped_count() < 32; ++key) {
+        EXPECT_FALSE(p.due(10)) << p.set().flipped_count();
+        p.insert(hash(key));
+    }
+    EXPECT_TRUE(p.due(10));
+    ASSERT_TRUE(p.publish(10));
+    EXPECT_FALSE(p.due(11));
+    // From there on again: removing them changes the same bits back.
+    while (key-- > 2000) p.remove(hash(key));
+    EXPECT_TRUE(p.due(11));
+    EXPECT_GE(p.set().flipped_count(), 32u);
+}
+
 // What is published stands still while the set moves on.
 TEST(publisher, the_full_message_is_the_published_state) {
     auto p = make_publisher(100);
@@ -77,6 +103,20 @@ TEST(publisher, answers_with_the_smaller_message) {
     for (int key = 0; key < 990; ++key) p.insert(p.set().hash()(7000 + key));
     ASSERT_TRUE(p.publish(2));
     EXPECT_EQ(**p.answer(2), *p.full());  // nearly all has changed: the delta would be larger
+}
+
+// The full message says what the set was planned for; deltas do not, and do not change it.
+TEST(publisher, followers_know_the_plan) {
+    auto set = *counting_filter::make(shape);
+    set.set_planned(promise{400, 0.125});
+    auto p = *publisher::make(std::move(set));
+    subscriber s;
+    s.receive(*p.full(), 0);
+    EXPECT_EQ(s.filter()->provenance(), (provenance{0, false, promise{400, 0.125}}));
+    p.insert(p.set().hash()(1));
+    ASSERT_TRUE(p.publish(1));
+    ASSERT_EQ(s.receive(**p.delta_from(1), 1), reception::updated);
+    EXPECT_EQ(s.filter()->provenance(), (provenance{1, false, promise{400, 0.125}}));
 }
 
 TEST(publisher, a_new_base_is_announced) {

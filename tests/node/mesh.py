@@ -106,6 +106,49 @@ class NodeTest(unittest.TestCase):
         self.assertIn(status, (None, 0, -signal.SIGKILL), "".join(node.log[-40:]))
 
 
+class FakePeer:
+    """A server that answers /summary with whatever is wanted: a function of the request's headers to bytes."""
+
+    def __init__(self, answer):
+        self.answer, self.asked = answer, []
+        self.server = socket.create_server(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{self.server.getsockname()[1]}"
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def _serve(self):
+        while True:
+            try:
+                client, _ = self.server.accept()
+            except OSError:
+                return
+            threading.Thread(target=self._converse, args=(client,), daemon=True).start()
+
+    def _converse(self, client):
+        with client, client.makefile("rb") as lines:
+            while True:
+                try:
+                    head = []
+                    while (line := lines.readline()) != b"\r\n":
+                        if not line:
+                            return
+                        head.append(line.decode())
+                    self.asked.append((time.monotonic(), head))
+                    answer = self.answer(head)
+                    if answer is None:
+                        return
+                    client.sendall(answer)
+                except OSError:
+                    return
+
+    def close(self):
+        self.server.close()
+
+
+def response(body, status="200 OK", **headers):
+    fields = "".join(f"{n.replace('_', '-')}: {v}\r\n" for n, v in {"Content_Length": len(body), **headers}.items())
+    return f"HTTP/1.1 {status}\r\n{fields}\r\n".encode() + body
+
+
 def exchange(port, request, seconds=10, half_close=False):
     """What comes back for bytes, up to the end of the connection or until nothing came for so long."""
     with socket.create_connection(("127.0.0.1", port), timeout=seconds) as s:

@@ -167,6 +167,40 @@ TEST(mesh_directory, mixes_dialects_and_hashes) {
     EXPECT_EQ(directory.who("http://a/", 11).size(), 3u);
 }
 
+// Peers that change their hashes from time to time: every combination of seeds is in use at some moment, in
+// any order, and who has a key is named throughout.
+TEST(mesh_directory, follows_peers_through_changes_of_their_hashes) {
+    mesh_directory directory;
+    constexpr int peers = 5;
+    std::vector<publisher> sets;
+    for (int i = 0; i < peers; ++i) sets.push_back(new_publisher());
+    std::mt19937_64 random(1);
+    constexpr std::array families{hash_family::xxh3, hash_family::siphash, hash_family::multiply_shift};
+    for (std::uint64_t now = 1; now <= 60; ++now) {
+        const auto i = random() % peers;
+        auto& set = sets[i];
+        posy::geometry g = shape;
+        g.bits = shape.bits << random() % 2;
+        g.hash = families[random() % families.size()];
+        g.seed.low = random() % 2;
+        auto reseeded = *counting_filter::make(g);
+        reseeded.insert(reseeded.hash()("key" + std::to_string(i)));
+        reseeded.insert(reseeded.hash()("all"));
+        ASSERT_TRUE(set.rebase(std::move(reseeded), now));
+        const auto name = std::to_string(i);
+        // The delta that was on its way from the old hashes to nowhere is none; the whole is asked for.
+        ASSERT_EQ(directory.receive(name, **set.answer(directory.have(name)), now), reception::replaced);
+        std::set<std::string> known;
+        for (const auto& s : directory.summaries(now)) known.insert(s.peer);
+        EXPECT_EQ(directory.who("all", now).size(), known.size());
+        for (const auto& peer : known) {
+            const auto found = directory.who("key" + peer, now);
+            ASSERT_EQ(found.size(), 1u);
+            EXPECT_EQ(found[0].peer, peer);
+        }
+    }
+}
+
 // Questions while summaries come and go. What was heard before all threads started is always found.
 TEST(mesh_directory, is_asked_while_it_learns) {
     mesh_directory directory;

@@ -349,6 +349,31 @@ def siblings():
 
 
 @test
+def siblings_change_their_hashes():
+    """Other hashes every second, published by a share of the bits: what a sibling has is found throughout."""
+    origin = Origin(lambda r: fresh(r.path.encode()))
+    a = Proxy(TOOL, "--items", "200", "--change-bits", "0.0001", "--hash", "siphash", "--rehash", "1s", name="a")
+    b = Proxy(TOOL, "--items", "200", "--peer", f"a={a.address}", name="b")
+    urls = [f"{origin.url}/{i}" for i in range(50)]
+    for url in urls:
+        a.get(url)
+
+    def b_knows_all():
+        return all(b.who(url)["peers"] for url in urls)
+    wait_for(b_knows_all)
+
+    def hashed_anew():
+        assert b_knows_all()
+        return a.metrics()["posy_set_rehashed_total"] >= 3
+    wait_for(hashed_anew)
+    for url in urls:
+        assert status_of(b.get(url)[1]).endswith("detail=a")
+    assert len(origin.requests) == 50 and b.metrics()['posy_peer_answers_total{peer="a",kind="whole"}'] >= 4
+    b.close()
+    return origin, a
+
+
+@test
 def asking_everyone():
     origin = Origin(lambda r: fresh(b"1"))
     a = Proxy(TOOL, "--sharing", "ask", name="a")

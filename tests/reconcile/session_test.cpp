@@ -7,6 +7,7 @@
 #include "message/frame.hpp"
 #include "posy/reconcile/coded_symbols.hpp"
 #include "posy/reconcile/key_texts.hpp"
+#include "reconcile/set_part.hpp"
 #include "sets.hpp"
 
 namespace posy::reconcile {
@@ -67,9 +68,11 @@ void expect_exact(const set_pair& sets, const std::string& what) {
 struct shape {
     std::size_t common, a, b;
 };
-constexpr shape shapes[] = {{0, 0, 0},    {0, 1, 0},      {0, 0, 1},      {1, 0, 0},      {1, 1, 1},
-                            {0, 300, 0},  {0, 0, 300},    {0, 200, 200},  {2000, 0, 0},   {2000, 1, 0},
-                            {2000, 0, 1}, {2000, 30, 50}, {2000, 0, 700}, {2000, 700, 0}, {10, 3000, 3000}};
+constexpr shape shapes[] = {{0, 0, 0},        {0, 1, 0},        {0, 0, 1},        {1, 0, 0},
+                            {1, 1, 1},        {0, 300, 0},      {0, 0, 300},      {0, 200, 200},
+                            {2000, 0, 0},     {2000, 1, 0},     {2000, 0, 1},     {2000, 30, 50},
+                            {2000, 0, 700},   {2000, 700, 0},   {10, 3000, 3000}, {1000, 150, 150},
+                            {1000, 280, 280}, {1000, 330, 330}, {700, 50, 400}};
 
 TEST(reconcile_session, the_exact_way_is_exact) {
     std::uint64_t seed = 0;
@@ -301,22 +304,95 @@ TEST(reconcile_session, a_refusal_cannot_write_to_the_terminal) {
     EXPECT_LT(received.error().message.size(), 600u);
 }
 
-// Symbols that never decode end at a bound that the sizes of the sets give.
+// Between symbols and list: a part of the list comes first, and the rest of it or symbols then. All three
+// ways to go on are taken here, and each element is sent once.
+TEST(reconcile_session, a_part_of_the_list_settles_what_it_covers) {
+    bool whole = false, part = false, none = false;
+    for (std::uint64_t seed = 1; seed <= 30; ++seed) {
+        const std::size_t each = 60 + 20 * seed;
+        const auto sets = make_sets(2000 - each, each, each, digest_width::half, seed);
+        auto c = talk(sets, {});
+        c.run();
+        ASSERT_TRUE(c.good()) << c.errors();
+        const outcome& found = c.ask.found();
+        EXPECT_EQ(found.only_here, sets.only_a);
+        EXPECT_EQ(found.only_there, sets.only_b);
+        EXPECT_EQ(found.listed, c.answer.found().listed);
+        EXPECT_EQ(found.symbols, c.answer.found().symbols);
+        EXPECT_LE(found.listed, 2000u);
+        (found.listed == 0 ? none : found.listed == 2000 ? whole : part) = true;
+    }
+    EXPECT_TRUE(whole && part && none);
+}
+
+// A list that is not what was asked for, or goes back behind what was listed.
+TEST(reconcile_session, wrong_parts_are_refused) {
+    const auto sets = make_sets(100, 20, 20);
+    const auto part_of = [&](std::uint64_t first, std::uint64_t end) {
+        return to_bytes(envelope(kind::list, hasher(), payload_of(set_part::of(sets.b, first, end))));
+    };
+    const auto expect_error = [&](session& asking, const bytes& message) {
+        const auto taken = asking.receive(message);
+        ASSERT_FALSE(taken);
+        EXPECT_NE(taken.error().message.find("another part of the list"), std::string::npos);
+    };
+    for (const auto& [first, end] : {std::pair<std::uint64_t, std::uint64_t>{1, 9}, {0, 0}}) {
+        auto asking = *session::ask(sets.a, {});
+        expect_error(asking, part_of(first, end));
+    }
+    for (const auto& [first, end] : {std::pair<std::uint64_t, std::uint64_t>{10, 40}, {0, 120}, {41, 120}}) {
+        auto asking = *session::ask(sets.a, {});
+        ASSERT_TRUE(asking.receive(part_of(0, 40)));
+        expect_error(asking, part_of(first, end));
+    }
+    auto asking = *session::ask(sets.a, {});
+    ASSERT_TRUE(asking.receive(part_of(0, 40)));
+    set_part again = set_part::of(sets.b, 40, 120);
+    again.elements[0] = sets.b.elements()[0];
+    std::ranges::sort(again.elements, ascending{});
+    expect_error(asking, to_bytes(envelope(kind::list, hasher(), payload_of(again))));
+}
+
+// Whoever asks for endless symbols gets the list.
+TEST(reconcile_session, nobody_is_sent_more_symbols_than_the_list) {
+    const auto sets = make_sets(1000, 3, 3);
+    auto asking = *session::ask(sets.a, {});
+    auto answering = session::answer(sets.b, {});
+    ASSERT_TRUE(answering.receive(*asking.send()));
+    (void)answering.send();
+    ASSERT_TRUE(answering.receive(to_bytes(envelope(kind::more, hasher(), unhex("ffffffffffffffffff01")))));
+    const auto answer = *from_bytes(*answering.send());
+    EXPECT_EQ(std::get<envelope>(answer.body).kind(), kind::list);
+}
+
+// Symbols that never decode end at a bound that the sizes of the sets give: the list is asked for instead.
+// Where memory is short and counts say that the difference is small, at the limit of memory.
 TEST(reconcile_session, endless_nonsense_comes_to_an_end) {
     const auto sets = make_sets(1000, 0, 0);
     std::mt19937_64 random(5);
-    for (const std::uint64_t claimed : {std::uint64_t{1000}, std::uint64_t{1} << 61}) {
-        auto asking = *session::ask(sets.a, settings{.limits = {1 << 20}});
+    const struct {
+        std::uint64_t claimed, limit, most_symbols;
+        const char* end;
+    } rows[] = {
+        {1000, 1 << 20, 1000 * 8 * 3 / 2 / 13, "other symbols than were asked for"},
+        {std::uint64_t{1} << 61, 1 << 20, (1 << 20) / sizeof(coded_symbol), "other symbols than were"},
+        {1000, 1 << 11, (1 << 11) / sizeof(coded_symbol), "no difference explains"}};
+    for (const auto& [claimed, limit, most_symbols, end] : rows) {
+        auto asking = *session::ask(sets.a, settings{.limits = {limit}});
+        symbol_encoder honest(sets.a);
         std::uint64_t position = 0, until = 10;
         std::optional<error> wrong;
         asking.send();
         for (int turns = 0; !wrong; ++turns) {
             ASSERT_LT(turns, 100);
-            symbol_run run{hasher(), digest_width::half, claimed, position, {}};
-            for (; position < until; ++position)
-                run.symbols.push_back({{random(), 0},
-                                       static_cast<std::uint32_t>(random()),
-                                       static_cast<std::uint8_t>(random())});
+            symbol_run run = honest.next(until - position);
+            run.items = claimed;
+            position = until;
+            for (coded_symbol& symbol : run.symbols) {
+                symbol.sum.low = random();
+                symbol.check = static_cast<std::uint32_t>(random());
+                if (limit >= 1 << 20) symbol.count = static_cast<std::uint8_t>(random());
+            }
             if (auto taken = asking.receive(to_bytes(envelope(kind::symbols, hasher(), payload_of(run))));
                 !taken) {
                 wrong = taken.error();
@@ -329,9 +405,10 @@ TEST(reconcile_session, endless_nonsense_comes_to_an_end) {
             until = 0;
             for (unsigned shift = 0; !payload.empty(); shift += 7, payload = payload.subspan(1))
                 until |= (std::to_integer<std::uint64_t>(payload[0]) & 0x7f) << shift;
-            ASSERT_LE(until, claimed == 1000 ? 4064u : (1u << 20) / sizeof(coded_symbol));
+            ASSERT_LE(until, most_symbols);
+            if (until == 0) until = position + 1;  // not what was asked for
         }
-        EXPECT_NE(wrong->message.find("no difference explains"), std::string::npos) << wrong->message;
+        EXPECT_NE(wrong->message.find(end), std::string::npos) << wrong->message;
     }
 }
 
@@ -346,13 +423,15 @@ void sum_again(bytes& message) {
 // Whatever bytes arrive: an error, or the right answer. Where the texts are fetched, nothing wrong goes
 // unnoticed by who asks, since digests and texts have to fit.
 TEST(reconcile_session, damaged_messages_never_give_a_wrong_difference) {
-    const side a(0, 400, digest_width::half), b(6, 408, digest_width::half);
-    const auto only_a = without(a.set.elements(), b.set.elements());
-    const auto only_b = without(b.set.elements(), a.set.elements());
+    const side a(0, 400, digest_width::half);
+    const side few(6, 408, digest_width::half), many(80, 480, digest_width::half);  // by symbols, and by list
     std::mt19937_64 random(11);
     int refused = 0, survived = 0;
     for (const method how : {method::exact, method::filter, method::tree}) {
-        for (int round = 0; round < 250; ++round) {
+        for (int round = 0; round < 300; ++round) {
+            const side& b = round % 2 ? few : many;
+            const auto only_a = without(a.set.elements(), b.set.elements());
+            const auto only_b = without(b.set.elements(), a.set.elements());
             const settings s{.method = how, .fetch = true, .limits = {1 << 22}};
             conversation c{*session::ask(a.set, s, a.owner()), session::answer(b.set, s, b.owner())};
             int countdown = static_cast<int>(random() % 8);

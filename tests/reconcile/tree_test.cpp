@@ -136,8 +136,8 @@ TEST(reconcile_tree, golden_bytes) {
     const digest_set set(hasher(), digest_width::half, {{1, 0}, {2, 0}, {0x0102030405060708, 0}});
     const auto tree = *reconciliation_tree::make(set, {1, 2, 64, 64, 3, 4});
     EXPECT_EQ(hex(payload_of(tree)),
-              "0801021b504f53590101021201010340000003000005050c2e2733b73b8a041c504f53590101021201010440000004"
-              "00000608ff283720b143fa45a7");
+              "0801021c504f5359010102130101034000000400000005050c2e2733084801591d504f5359010102130101044000"
+              "00050000000608ff283720b120cac2ee");
 }
 
 TEST(reconcile_tree, wrong_payloads_say_what_and_where) {

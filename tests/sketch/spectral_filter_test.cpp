@@ -119,9 +119,7 @@ TEST(spectral_filter, errors_of_the_three_methods) {
         const auto& [selection, increase, recurring] = sums;
         const double deviation =
             std::sqrt((squares / filters - selection.wrong * selection.wrong) / (filters - 1));
-        const double expected = layouts::with_layout(shape, [&]<class Layout>(const Layout&) {
-            return Layout::expected_rate(999, static_cast<double>(shape.bits), shape.hashes);
-        });
+        const double expected = spectral_filter::expected_wrong(shape, 1000);
         EXPECT_NEAR(selection.wrong, expected, 5.5 * deviation) << describe(shape);
         EXPECT_EQ(selection.below, 0);
         EXPECT_EQ(increase.below, 0);
@@ -131,6 +129,49 @@ TEST(spectral_filter, errors_of_the_three_methods) {
         EXPECT_LT(increase.wrong, selection.wrong);
         EXPECT_LT(recurring.wrong, selection.wrong);
     }
+}
+
+// Few keys in few counters, and one alone; the share of wrong answers is a binomial but for what keys of one
+// filter have in common, so 5 standard errors of 400 filters' own spread: a false alarm in 10^6.
+TEST(spectral_filter, wrong_answers_are_those_expected_from_one_key_on) {
+    for (const auto& [keys, counters] :
+         {std::pair<std::uint64_t, std::uint64_t>{1, 64}, {2, 8}, {5, 20}, {30, 100}, {200, 1500}}) {
+        const geometry shape{counters, 3, layout_id::spread};
+        const double expected = spectral_filter::expected_wrong(shape, keys);
+        double sum = 0, squares = 0;
+        constexpr unsigned filters = 400;
+        for (unsigned f = 0; f < filters; ++f) {
+            geometry g = shape;
+            g.seed.low = f + 1;
+            auto filter = *spectral_filter::make(g, spectral_method::minimum_selection);
+            for (std::uint64_t key = 0; key < keys; ++key)
+                filter.insert(filter.hash()(key), static_cast<std::uint32_t>(key % 7 + 1));
+            double wrong = 0;
+            for (std::uint64_t key = 0; key < keys; ++key)
+                wrong += filter.estimate(filter.hash()(key)) != key % 7 + 1;
+            wrong /= static_cast<double>(keys);
+            sum += wrong;
+            squares += wrong * wrong;
+        }
+        const double mean = sum / filters;
+        const double error = std::sqrt(std::max(squares / filters - mean * mean, 0.0) / filters);
+        EXPECT_NEAR(mean, expected, 5 * error + 1e-12) << keys << " keys in " << counters;
+    }
+}
+
+TEST(spectral_filter, its_projection_is_the_filter_of_its_keys) {
+    const geometry g{3000, 4, layout_id::spread};
+    for (const spectral_method method : all_methods) {
+        auto filter = *spectral_filter::make(g, method);
+        auto plain = *bloom_filter::make(g);
+        for (int key = 0; key < 300; ++key) {
+            filter.insert(filter.hash()(key), 3);
+            plain.insert(filter.hash()(key));
+        }
+        EXPECT_EQ(*filter.projection(), plain);
+    }
+    EXPECT_EQ(spectral_filter::memory_bytes(g, spectral_method::minimum_increase), 12'000u);
+    EXPECT_EQ(spectral_filter::memory_bytes(g, spectral_method::recurring_minimum), 12'000u + 6'000 + 376);
 }
 
 // A window that slides over a stream: removals keep the recurring minimum better than the minimum selection.

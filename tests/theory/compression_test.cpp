@@ -103,5 +103,23 @@ TEST(delta, beta_approaches_its_limits) {
     }
 }
 
+TEST(delta, limit_of_its_size) {
+    EXPECT_DOUBLE_EQ(delta_limit_bits(1000, 0.125, 0.05), 2 * 0.05 * 3000);
+    for (const double c : {0.01, 0.05, 0.2}) {
+        // The two limits are inverse to each other.
+        EXPECT_NEAR(delta_limit(delta_limit_bits(1, 0.01, c), c) / 0.01, 1, 1e-12);
+        // At one rate and ever larger arrays (fewer and fewer hashes) the delta comes down to it from above.
+        double before = INFINITY;
+        for (const double k : {2.0, 1.0, 0.5, 0.1, 0.02}) {
+            const double m = -k / std::log1p(-std::pow(0.01, 1 / k));
+            const double z = delta_bits(1, m, k, c);
+            EXPECT_LT(z, before);
+            EXPECT_GT(z, delta_limit_bits(1, 0.01, c));
+            before = z;
+        }
+        EXPECT_LT(before, 1.2 * delta_limit_bits(1, 0.01, c));
+    }
+}
+
 }  // namespace
 }  // namespace posy::theory

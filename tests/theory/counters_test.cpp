@@ -104,7 +104,7 @@ TEST(counter, the_blocked_tail_is_that_of_sums_of_ones_and_twos) {
                            (c > 1 ? count[c - 2] * p * q : 0);
             }
         }
-        EXPECT_NEAR(blocked_counter_tail(15, n, 512 * lines, k) / tail, 1, 1e-3) << k;
+        EXPECT_NEAR(blocked_counter_tail(15, n, 512 * lines, k) / tail, 1, 1e-9) << k;
     }
 }
 

@@ -34,27 +34,19 @@ TEST(optimum, integral_one_is_the_least_of_all) {
     EXPECT_EQ(optimal_hashes_integral(1, 1e6), 693147U);  // where the rate itself has long underflowed
 }
 
-// The Java helpers of the book, in C++ (Java's int cast saturates instead of being undefined).
-int java_bits(int items, float rate) {
-    const double bits = static_cast<double>(static_cast<float>(-items) *
-                                            static_cast<float>(std::log(static_cast<double>(rate)))) /
-                        std::pow(ln2, 2);
-    return bits >= 0x1p31 ? std::numeric_limits<int>::max() : static_cast<int>(bits);
-}
-int java_hashes(float items, float bits) { return static_cast<int>(std::llround(bits * ln2 / items)); }
-
 TEST(hadoop, agrees_with_the_book_where_the_book_is_right) {
     EXPECT_EQ(hadoop_bits(1000, 0.01), 9586U);
-    EXPECT_EQ(java_bits(1000, 0.01F), 9585);  // truncated: one bit short
+    EXPECT_EQ(hadoop_printed_bits(1000, 0.01F), 9585);  // truncated: one bit short
     EXPECT_EQ(hadoop_hashes(1000, 9586), 7U);
-    EXPECT_EQ(java_hashes(1000, 9586), 7);
+    EXPECT_EQ(hadoop_printed_hashes(1000, 9586), 7);
 }
 
 TEST(hadoop, keeps_its_promise_where_truncation_breaks_it) {
     for (const double rate : {0.3, 0.1, 0.01, 1e-6}) {
         for (const int items : {1, 7, 100, 12345}) {
             EXPECT_LE(optimal_rate(static_cast<double>(hadoop_bits(items, rate)) / items), rate);
-            EXPECT_GT(optimal_rate(static_cast<double>(java_bits(items, static_cast<float>(rate))) / items),
+            EXPECT_GT(optimal_rate(static_cast<double>(hadoop_printed_bits(items, static_cast<float>(rate))) /
+                                   items),
                       rate);
         }
     }
@@ -63,11 +55,11 @@ TEST(hadoop, keeps_its_promise_where_truncation_breaks_it) {
 TEST(hadoop, is_exact_where_float_is_not) {
     const double items = 150'000'001, exact = std::ceil(-items * std::log(0.01) / (ln2 * ln2));
     EXPECT_EQ(static_cast<double>(hadoop_bits(items, 0.01)), exact);
-    EXPECT_GT(std::abs(java_bits(150'000'001, 0.01F) - exact), 30);
+    EXPECT_GT(std::abs(hadoop_printed_bits(150'000'001, 0.01F) - exact), 30);
 }
 
 TEST(hadoop, goes_beyond_two_billion_bits) {
-    EXPECT_EQ(java_bits(1'000'000'000, 0.01F), std::numeric_limits<int>::max());
+    EXPECT_EQ(hadoop_printed_bits(1'000'000'000, 0.01F), std::numeric_limits<int>::max());
     EXPECT_EQ(hadoop_bits(1e9, 0.01), 9'585'058'378U);
     // The filter that int allows has 2.1 bits an item: a rate of 36 % where 1 % was asked for.
     EXPECT_GT(optimal_rate(0x1p31 / 1e9), 0.35);
@@ -75,7 +67,7 @@ TEST(hadoop, goes_beyond_two_billion_bits) {
 }
 
 TEST(hadoop, has_at_least_one_hash_and_one_bit) {
-    EXPECT_EQ(java_hashes(1000, 700), 0);
+    EXPECT_EQ(hadoop_printed_hashes(1000, 700), 0);
     EXPECT_EQ(hadoop_hashes(1000, 700), 1U);
     EXPECT_EQ(hadoop_bits(10, 1), 1U);
 }

@@ -4,6 +4,7 @@ Usage: family_test.py POSY [unittest arguments]
 """
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -22,7 +23,8 @@ class FamilyTest(unittest.TestCase):
         done = subprocess.run([POSY, *args], input=stdin.encode(), capture_output=True, cwd=self.dir, timeout=600)
         self.assertEqual(done.returncode, status, done.stderr.decode())
         self.stderr = done.stderr.decode()
-        return done.stdout.decode()
+        self.out = done.stdout.decode()
+        return self.out
 
     def test_members_are_found_and_few_strangers(self):
         keys = "".join(f"key{i}\n" for i in range(20000))
@@ -93,10 +95,40 @@ class FamilyTest(unittest.TestCase):
                          (window["bits_of_a_generation"], window["hashes"], 4))
         self.assertLess(window["false_positive_rate_low"], window["false_positive_rate"])
         self.assertLessEqual(window["false_positive_rate"], plan["false_positive_rate"])
+        self.assertEqual(window["memory_bytes_at_worst"], 2 * window["memory_bytes"])
+        self.assertEqual((made["planned_items"], made["planned_false_positive_rate"], made["items"], made["arrays"]),
+                         (200000, plan["false_positive_rate"], 1, 1))
+        self.assertEqual((made["remembered_at_least"], made["forgotten_after"]), (400, 500))
         ways = plan["reconciliation"]
         self.assertEqual(ways["exact"]["found"], 1)
         self.assertLess(ways["exact"]["bytes"], 3000)
         self.assertAlmostEqual(ways["filter"]["found"], 0.9918, places=3)
+
+    def test_plans_of_reconciliation_are_what_it_takes(self):
+        """One conversation each: 1 % or five of the deviations that the plan gives, a false alarm in 10^5."""
+        def write(name, keys):
+            with open(os.path.join(self.dir, name), "w") as f:
+                f.writelines(f"{key}\n" for key in keys)
+        # In the middle of this range a session used to send symbols first and then the whole set after all.
+        for here, there, difference in [(1, 1, 0), (1, 1, 2), (60, 60, 2), (5000, 5000, 2500), (5000, 5000, 3000), (5000, 5000, 4000),
+                                        (5000, 5000, 10000), (20000, 20000, 40), (100, 8000, 7900), (8000, 100, 7900)]:
+            plans = self.plan("-n", str(here), "--items-there", str(there), "--difference", str(difference))["reconciliation"]
+            only_here = (difference + here - there) // 2
+            write("here", range(here))
+            write("there", range(only_here, only_here + there))
+            for method, plan in plans.items():
+                took = json.loads(self.posy("reconcile", "--method", method, "--json", "here", "there", status=0 if difference else 1))
+                used = took["finding"]["bytes_sent"] + took["finding"]["bytes_received"]
+                what = f"{method} {here} {there} {difference}"
+                self.assertAlmostEqual(used, plan["bytes"], delta=max(0.01 * plan["bytes"], 5 * plan["deviation"] + 8), msg=what)
+                self.assertLessEqual(used, plan["most_bytes"], msg=what)
+                found = len(took["only_here"]) + len(took["only_there"])
+                self.assertAlmostEqual(found, plan["found"] * difference, msg=what,
+                                       delta=max(0.01 * difference, 5 * plan["found_deviation"] * difference + 1))
+        self.assertEqual(self.plan("-n", "1000", "--difference", "2000")["reconciliation"]["exact"]["whole_set"], 1)
+        self.assertEqual(self.plan("-n", "1000", "--difference", "20")["reconciliation"]["exact"]["whole_set"], 0)
+        self.posy("plan", "-n", "10", "--items-there", "20", "--difference", "9", status=2)
+        self.assertIn("fewer items", self.stderr)
 
     def test_plans_of_sketches(self):
         text = "".join(f"{i % 100}\n" for i in range(1000))
@@ -142,6 +174,71 @@ class FamilyTest(unittest.TestCase):
         self.assertEqual(self.posy("count", "--ask", "u", stdin="x\ny\nz\n"), "3\tx\n1\ty\n1\tz\n")
         self.posy("union", "a.window", "b.window", "-o", "u.window")
         self.assertEqual(self.posy("seen", "--state", "u.window", stdin="y\nz\nw\n"), "w\n")
+
+    def seen_rate(self, times, strangers):
+        """The share of strangers that are taken for seen behind keys of these times, in windows of 600 s planned for 10,000;
+        in five runs. Strangers are keys, too, once they have been asked: all in all they must be within the plan."""
+        taken = 0
+        for run in range(5):
+            log = "".join(f"{time},{run} key {i}\n" for i, time in enumerate(times))
+            log += "".join(f"{times[-1]},{run} other {i}\n" for i in range(strangers))
+            out = self.posy("seen", "--window", "600", "-n", "10k", "--fpr", "0.01", "--time-field", "1", "--field", "2",
+                            "--delimiter", ",", stdin=log)
+            self.assertEqual(self.stderr, "")
+            taken += strangers - out.count("other")
+        return taken / (5 * strangers)
+
+    def test_seen_keeps_its_rate_however_keys_come(self):
+        """At most 1.2 %: of 20,000 strangers at most 1 % are expected, with a deviation of 0.07 %. Keys are fixed."""
+        self.assertLessEqual(self.seen_rate([5000] * 6000, 4000), 0.012)
+        # A day's work in a third of the day.
+        day = [5000 + i / 30 for i in range(6000)] + [5200 + i / 10 for i in range(2000)]
+        self.assertLessEqual(self.seen_rate(day, 2000), 0.013)
+
+    def test_seen_warns_beyond_its_plan(self):
+        keys = lambda n: "".join(f"5,key{i}\n" for i in range(n))
+        plan = ["seen", "--window", "600", "-n", "1000", "--fpr", "0.01", "--time-field", "1", "--field", "2", "--delimiter", ","]
+        self.posy(*plan, stdin=keys(1000))
+        self.assertEqual(self.stderr, "")
+        self.posy(*plan, stdin=3 * keys(160))  # repetitions within a generation cost nothing
+        self.assertEqual(self.stderr, "")
+        self.posy(*plan, "--state", "s", stdin=keys(4000))
+        found = re.findall(r"posy: ([\d,]+) keys were remembered at once, .* 1,000 .*: ([\d.]+) % of new keys .* not 1 %\n", self.stderr)
+        self.assertGreater(len(found), 0, self.stderr)
+        # 4,000 keys less those that seemed to be there, in 24 arrays of at most a seventh of 1 %; what was said last is
+        # within 1 %.
+        info = json.loads(self.posy("info", "--json", "s"))
+        self.assertEqual((info["planned_items"], info["planned_false_positive_rate"]), (1000, 0.01))
+        self.assertAlmostEqual(info["items"], 3990, delta=10)
+        self.assertAlmostEqual(int(found[-1][0].replace(",", "")), info["items"], delta=40)
+        self.assertAlmostEqual(float(found[-1][1]), 100 * info["false_positive_rate"], delta=0.1)
+        self.assertGreater(info["false_positive_rate"], 0.015)
+        self.assertLess(info["false_positive_rate"], 1 - 0.99 ** (24 / 7))
+        self.assertIn("planned items", self.posy("info", "s"))
+        # The state keeps its promise, and whoever asks for another one is told.
+        self.posy("seen", "--state", "s", "-n", "1000", "--window", "10m", stdin="a\n")
+        for option in [["-n", "2000"], ["--fpr", "0.02"], ["--window", "601"], ["--generations", "5"]]:
+            self.posy("seen", "--state", "s", *option, stdin="a\n", status=2)
+            self.assertIn("made with another --", self.stderr)
+
+    def test_seen_short_windows_and_fractions(self):
+        """Half a second in ten generations: 5 s to 5.5 s, to the microsecond."""
+        seen = ["seen", "--generations", "10", "--time-field", "1", "--field", "2", "--delimiter", ","]
+        log = "0.4,a\n5.4,a\n10.400001,a\n10.9,b\n15.95,b\n"
+        self.assertEqual(self.posy(*seen, "--window", "5s", stdin=log), "0.4,a\n10.400001,a\n10.9,b\n15.95,b\n")
+        self.assertEqual(self.posy(*seen, "--window", "0.5s", stdin="1.0,a\n1.5,a\n2.06,a\n"), "1.0,a\n2.06,a\n")
+        for wish, seconds in [("0.5s", 0.5), ("1.5h", 5400), ("0.25d", 21600), ("90", 90), ("0.1m", 6)]:
+            self.posy("seen", "--window", wish, "--state", wish, stdin="a\n")
+            info = json.loads(self.posy("info", "--json", wish))
+            # Six generations: up to five microseconds more.
+            self.assertAlmostEqual(info["remembered_at_least"], seconds, delta=6e-6)
+            self.assertAlmostEqual(info["forgotten_after"], seconds * 7 / 6, delta=7e-6)
+        self.assertIn("0.500004 seconds", self.posy("info", "0.5s"))
+        for wish in ["1.s", ".5s", "1.5.5s", "1e3", "-1", "s"]:
+            self.posy("seen", f"--window={wish}", stdin="a\n", status=2)
+            self.assertIn("such as 90s, 0.5s", self.stderr)
+        self.posy(*seen, "--window", "5s", stdin="1.x,a\n", status=2)
+        self.assertIn("no unsigned number in field 1", self.stderr)
 
     def test_seen_forgets_after_the_window(self):
         log = "100,a\n150,a\n160,b\n249,b\n275,a\n420,b\n500,c\n130,d\n"

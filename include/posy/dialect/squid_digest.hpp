@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "posy/bytes.hpp"
+#include "posy/digest.hpp"
 #include "posy/result.hpp"
 
 namespace posy {
@@ -36,7 +37,10 @@ class squid_digest {
     std::vector<std::byte> to_bytes() const;
 
     void insert(std::string_view url);
-    bool may_contain(std::string_view url) const;
+    bool may_contain(std::string_view url) const { return may_contain(hash(url)); }
+    // The same in two steps, so that many digests are asked for the price of one hash.
+    static digest hash(std::string_view url);
+    bool may_contain(digest) const;
 
     std::uint64_t capacity() const { return capacity_; }
     std::uint64_t items() const { return items_; }

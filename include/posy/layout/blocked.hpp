@@ -45,6 +45,9 @@ class one_line {
     static double counter_tail(unsigned j, double items, double bits, unsigned hashes) {
         return theory::blocked_counter_tail(j, items, bits, hashes, WordBits);
     }
+    static double overflow(unsigned j, double items, double bits, unsigned hashes) {
+        return theory::blocked_overflow_probability(j, items, bits, hashes, WordBits);
+    }
 
   private:
     std::uint64_t lines_;

@@ -70,6 +70,10 @@ class paired {
     static double counter_tail(unsigned j, double items, double bits, unsigned hashes) {
         return theory::blocked_counter_tail(j, items, bits / 2, hashes / 2);
     }
+    static double overflow(unsigned j, double items, double bits, unsigned hashes) {
+        const double half = theory::blocked_overflow_probability(j, items, bits / 2, hashes / 2);
+        return half * (2 - half);
+    }
 
   private:
     std::uint64_t half_;  // lines in a half of the array

@@ -47,6 +47,10 @@ class sliced {
     static double counter_tail(unsigned j, double items, double bits, unsigned hashes) {
         return theory::counter_tail(j, items, bits / hashes, 1);
     }
+    static double overflow(unsigned j, double items, double bits, unsigned hashes) {
+        const double slice = theory::overflow_probability(j, items, bits / hashes, 1);
+        return -std::expm1(hashes * std::log1p(-slice));
+    }
     double rate_now(std::span<const std::uint64_t> words) const {
         double rate = 1;
         for (unsigned i = 0; i < hashes_; ++i) {

@@ -43,6 +43,9 @@ class spread {
     static double counter_tail(unsigned j, double items, double bits, unsigned hashes) {
         return theory::counter_tail(j, items, bits, hashes);
     }
+    static double overflow(unsigned j, double items, double bits, unsigned hashes) {
+        return theory::overflow_probability(j, items, bits, hashes);
+    }
     double rate_now(std::span<const std::uint64_t> words) const {
         return std::pow(static_cast<double>(ones_in(words)) / static_cast<double>(bits_), hashes_);
     }

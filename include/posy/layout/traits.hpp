@@ -62,6 +62,8 @@ concept layout = requires(const Layout l, digest d, std::span<const std::uint64_
     { l.rate_now(words) } -> std::same_as<double>;
     // P(a given counter of a counting filter of n items is at least j).
     { Layout::counter_tail(1u, 1.0, 1.0, 1u) } -> std::same_as<double>;
+    // P(any of its counters is).
+    { Layout::overflow(1u, 1.0, 1.0, 1u) } -> std::same_as<double>;
     { l.groups() } -> std::same_as<group_shape>;
 };
 

@@ -2,7 +2,8 @@
 //
 // Every peer is known by name and by the last summary that could be put together from its messages: a
 // publisher's filter followed by deltas, or a digest of Squid. A message that makes no sense changes nothing.
-// A key costs one hash for each family and seed in use (nearly always one) and a lookup for each peer.
+// A key costs one hash for each family and seed in use, however many peers share it, and a lookup for each
+// peer.
 //
 // Time is handed in, in milliseconds, and messages are bytes: simulation and daemon run the same code.
 // Thread safety: all calls from any thread.

@@ -3,13 +3,14 @@
 // Each side is a state machine: it takes messages and gives messages, as bytes; nothing waits, and the
 // transport is the caller's. Messages go in turns, so a plain pipe each way will do:
 //
-//   exact    ask: sketch        answer: coded symbols    ask: more, answer: symbols, until they decode
+//   exact    ask: sketch        answer: coded symbols, or a part of the list of its elements, or all of it
+//            ask: more          answer: symbols, or the rest of the list, until the difference is known
 //   filter   ask: filter        answer: filter, and what is not in the one received
 //   tree     ask: tree          answer: tree, and what a search of the one received brought up
 //   all      ask: what you lack, what I want text of     answer: texts, wants          ask: texts
 //
 // Memory is bounded by the limits, whatever a peer sends: a message is parsed within them, no more symbols
-// are accepted than were asked for, and no more are asked for than two sets of such sizes could need. What a
+// are accepted than were asked for, and where they do not decode the list is asked for instead. What a
 // peer says is checked against this side's own set and, for texts, against their digests. An error ends the
 // session and leaves one more message to send, which tells the peer why.
 //
@@ -58,7 +59,7 @@ struct outcome {
     double here_expected = 1, there_expected = 1;
 
     std::uint64_t items_there = 0;
-    std::uint64_t symbols = 0;                              // received or sent
+    std::uint64_t symbols = 0, listed = 0;                  // symbols and elements, received or sent
     std::uint64_t nodes_visited = 0, elements_visited = 0;  // of this side's own set, in search
     traffic finding, telling;                               // until the difference is known, and from then on
 };

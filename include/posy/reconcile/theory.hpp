@@ -48,4 +48,10 @@ std::vector<double> tree_path(double n, unsigned grain);
 // taken for members) (1 − leaf_rate).
 double tree_found(const std::vector<double>& path, unsigned corrections, double node_rate, double leaf_rate);
 
+// The standard deviation of that share when `lacking` elements are looked for. A mistake hides all that is
+// below it: two elements whose ways part after j nodes, which is so for 2^−j of all pairs, are lost together
+// if the mistakes are among those.
+double tree_found_deviation(const std::vector<double>& path, unsigned corrections, double node_rate,
+                            double leaf_rate, double lacking);
+
 }  // namespace posy::theory

@@ -1,0 +1,67 @@
+#include "source.hpp"
+
+#include <fstream>
+
+#include "text.hpp"
+#include "tool.hpp"
+#ifdef POSY_NODE
+#include "node/remote.hpp"
+#endif
+
+namespace posy::tool {
+
+bool is_url(const std::string& path) { return path.starts_with("http://") || path.starts_with("https://"); }
+
+#ifdef POSY_NODE
+
+void fetch_options::add_to(CLI::App& command) {
+    command.add_option("--timeout", timeout, "Of a URL: seconds to wait for the server's next byte")
+        ->check(CLI::Range(0.001, 86'400.0))
+        ->capture_default_str();
+    command
+        .add_option("--max-size", max_size,
+                    "Of a URL: the largest answer to take, and the largest array in it, e.g. 64MiB")
+        ->capture_default_str();
+    command.add_option("--token-file", token_file,
+                       "Of a URL: file with the token that the server wants, sent as Authorization: Bearer");
+    command
+        .add_option("--tls-ca", tls_authority,
+                    "Of an https URL: PEM file of the authorities to trust (default: the system's)")
+        ->check(CLI::ExistingFile);
+}
+
+node::remote fetch_options::remote(const std::string& url) const {
+    node::remote from;
+    auto where = http::parse_url(url);
+    if (!where) throw failure(url + ": not a URL; write http://HOST:PORT/PATH or https://HOST/PATH");
+    from.where = std::move(*where);
+    from.timeout = std::chrono::milliseconds(static_cast<std::int64_t>(timeout * 1000));
+    from.max_bytes = parse_amount(max_size);
+    from.tls_authority = tls_authority;
+    if (!token_file.empty()) {
+        std::ifstream file(token_file);
+        if (!(file >> from.token)) throw failure(token_file + ": no token in it");
+    }
+    return from;
+}
+
+std::string fetch(const std::string& url, const fetch_options& how) {
+    const node::remote from = how.remote(url);
+    try {
+        return node::fetch(from);
+    } catch (const std::runtime_error& e) {
+        throw failure(url + ": " + e.what());
+    }
+}
+
+#else
+
+void fetch_options::add_to(CLI::App&) {}
+
+std::string fetch(const std::string& url, const fetch_options&) {
+    throw failure(url + ": this posy was built without HTTP (POSY_NODE); fetch it with another tool");
+}
+
+#endif
+
+}  // namespace posy::tool

@@ -1,0 +1,27 @@
+// Filters that are named by a URL instead of a file.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+namespace posy::node {
+struct remote;
+}
+
+namespace posy::tool {
+
+bool is_url(const std::string& path);
+
+struct fetch_options {
+    double timeout = 30;  // seconds
+    std::string max_size = "1GiB", token_file, tls_authority;
+
+    void add_to(CLI::App&);
+    // Where the URL leads. Throws failure when it or an option makes no sense.
+    node::remote remote(const std::string& url) const;
+};
+
+// What is published there. Throws failure, which names the URL first.
+std::string fetch(const std::string& url, const fetch_options&);
+
+}  // namespace posy::tool

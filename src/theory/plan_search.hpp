@@ -1,0 +1,46 @@
+// The search for the best plan: every number of hashes, and for each the array that the wishes want.
+//
+// At a given number of hashes the rate falls as the array grows, and coded sizes rise with it, beyond half
+// full as below. So a highest rate asks for the smallest array, a budget for the largest, and no other array
+// of so many hashes can be better. It is the number of hashes that has to be tried.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "posy/plan.hpp"
+
+namespace posy {
+
+struct plan_search {
+    const wishes& want;
+    layout_id layout;
+    goal aim;
+
+    // With the layout and the goal that the wishes imply; or why they cannot be.
+    static result<plan_search> make(const wishes&);
+
+    // The numbers of hashes to try, and the plan for so many, or why there is none.
+    unsigned first() const { return want.hashes.value_or(1); }
+    unsigned last() const;
+    result<plan> with(unsigned hashes) const;
+    // Which wish this plan breaks, or nothing.
+    std::optional<std::string> broken(const plan&) const;
+
+    result<plan> best() const;
+
+  private:
+    std::uint64_t limit() const;  // bits of the largest array allowed
+    std::uint64_t largest(unsigned hashes) const;
+    std::optional<std::uint64_t> bits_for(unsigned hashes) const;
+    bool budgeted() const { return want.message_bits_per_item || want.delta_bits_per_item; }
+    bool travels() const { return aim == goal::message || aim == goal::delta; }
+    bool rate_is_open() const { return !want.rate && !budgeted() && (want.bits_per_item || want.max_memory); }
+    double total(const std::optional<double>& per_item) const {
+        return *per_item * static_cast<double>(want.items);
+    }
+    double cost(const plan&) const;
+    bool better(const plan&, const plan& than) const;
+};
+
+}  // namespace posy

@@ -1,0 +1,436 @@
+"""Filters that are published at a URL: posy query URL and posy follow, against real nodes, a plain web server, and servers that lie.
+
+Usage: follow_test.py POSY [unittest arguments]
+"""
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+
+from mesh import FakePeer, NodeTest, response, until
+
+POSY = os.path.abspath(sys.argv[1])
+
+
+def posy(*args, status=0, **how):
+    done = subprocess.run([POSY, *args], capture_output=True, text=True, timeout=60, **how)
+    assert done.returncode == status, (args, done.returncode, done.stdout, done.stderr)
+    return done.stdout if status != 2 else done.stderr
+
+
+class Follower:
+    """posy follow as a process: its lines of standard error, and with --query a conversation."""
+
+    def __init__(self, *args):
+        self.process = subprocess.Popen([POSY, "follow", *args], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.log = []
+        self.reading = threading.Thread(target=lambda: self.log.extend(iter(self.process.stderr.readline, "")), daemon=True)
+        self.reading.start()
+
+    def says(self, pattern, times=1):
+        """Waits until so many lines of the log have it."""
+        until(lambda: sum(bool(re.search(pattern, line)) for line in list(self.log)) >= times, what=f"{pattern} in {self.log}")
+
+    def ask(self, key):
+        self.process.stdin.write(key + "\n")
+        self.process.stdin.flush()
+        answer, _, same = self.process.stdout.readline().rstrip("\n").partition("\t")
+        assert same == key, (answer, same)
+        return answer
+
+    def end(self, how=signal.SIGTERM):
+        if self.process.poll() is None:
+            self.process.send_signal(how)
+        status = self.process.wait(20)
+        self.reading.join(20)
+        for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
+            stream.close()
+        return status
+
+
+class Scratch(NodeTest):
+    posy = POSY
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.dir = folder.name
+
+    def path(self, name):
+        return os.path.join(self.dir, name)
+
+    def write(self, name, content):
+        """Replaced as a whole, as whoever publishes a file should."""
+        with open(self.path(name + "~"), "wb") as f:
+            f.write(content if isinstance(content, bytes) else content.encode())
+        os.rename(self.path(name + "~"), self.path(name))
+        return self.path(name)
+
+    def read(self, name):
+        with open(self.path(name), "rb") as f:
+            return f.read()
+
+    def build(self, name, keys, *options):
+        posy("build", *options, "-o", self.path("new"), input="".join(f"{k}\n" for k in keys))
+        os.rename(self.path("new"), self.path(name))
+        return self.path(name)
+
+    def info(self, name):
+        return json.loads(posy("info", "--json", name if "://" in name else self.path(name)))
+
+    def server(self, answer):
+        peer = FakePeer(answer)
+        self.addCleanup(peer.close)
+        return peer
+
+    def follow(self, *args):
+        follower = Follower(*args)
+        self.addCleanup(follower.end)
+        return follower
+
+    def summary_of(self, node):
+        return self.info(node.url + "/summary")
+
+    def same_bits(self, name, node):
+        return os.path.exists(self.path(name)) and self.info(name)["bits_checksum"] == self.summary_of(node)["bits_checksum"]
+
+    def web_server(self):
+        """A plain one: no tags, no deltas, HTTP/1.0."""
+        with socket.create_server(("127.0.0.1", 0)) as s:
+            port = s.getsockname()[1]
+        web = subprocess.Popen([sys.executable, "-u", "-m", "http.server", str(port), "--bind", "127.0.0.1", "--directory", self.dir],
+                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        log = []
+        reading = threading.Thread(target=lambda: log.extend(iter(web.stderr.readline, "")), daemon=True)
+        reading.start()
+
+        def close():
+            web.kill()
+            web.wait()
+            reading.join()
+            web.stderr.close()
+        self.addCleanup(close)
+
+        def listens():
+            with socket.socket() as s:
+                return s.connect_ex(("127.0.0.1", port)) == 0
+        until(listens)
+        return f"http://127.0.0.1:{port}", log
+
+
+class Query(Scratch):
+    def test_a_node_and_a_file(self):
+        node = self.node("--items", "1000", "--change", "0.001")
+        node.add(["a key", "another"])
+        url = node.url + "/summary"
+        self.assertEqual(posy("query", url, input="a key\nno key\nanother\n"), "a key\nanother\n")
+        self.assertEqual(posy("query", "-v", url, input="a key\nno key\nanother\n"), "no key\n")
+        self.assertEqual(posy("query", url, input="no key\n", status=1), "")
+        self.assertEqual(json.loads(posy("query", "--json", url, self.write("keys", "a key\nx\n")))["may_be_present"], 1)
+        self.assertEqual(self.summary_of(node)["items"], 2)
+        # Whatever the tool can query is queried, from any web server; other commands read URLs, too.
+        self.build("grown.posy", ["a key", "b"], "--growing")
+        self.build("plain.posy", ["a key", "b"], "--items", "100")
+        posy("seal", "-o", self.path("sealed.posy"), input="a key\nb\n")
+        web, _ = self.web_server()
+        for name in ("grown", "plain", "sealed"):
+            self.assertEqual(posy("query", f"{web}/{name}.posy", input="a key\nno key\n"), "a key\n", name)
+        posy("union", f"{web}/plain.posy", self.path("plain.posy"), "-o", self.path("union.posy"))
+        self.assertEqual(self.info("union.posy")["bits_checksum"], self.info("plain.posy")["bits_checksum"])
+
+    def test_what_goes_wrong_is_said(self):
+        self.build("f.posy", map(str, range(1000)))
+        filter_ = self.read("f.posy")
+        posy("build", "--items", "10M", "-o", self.path("big.posy"), input="one\n")
+        posy("pack", self.path("big.posy"), "-o", self.path("small.posy"))  # few bytes, much memory
+        self.assertLess(len(self.read("small.posy")), 1000)
+        answers = {
+            "/404": response(b"no", "404 Not Found"), "/500": response(b"oops", "500 Internal Server Error"),
+            "/401": response(b"", "401 Unauthorized"), "/moved": response(b"", "301 Moved Permanently", Location="http://elsewhere/f"),
+            "/garbage": response(b"<html>hello</html>"), "/empty": response(b""), "/cut": response(filter_[:-9]),
+            "/flipped": response(filter_[:-20] + bytes([filter_[-20] ^ 1]) + filter_[-19:]),
+            "/twice": response(filter_ + filter_), "/chunks": b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" +
+            b"%x\r\n%s\r\n" % (len(filter_), filter_) * 100 + b"0\r\n\r\n",
+            "/large": response(filter_ * 100), "/endless": b"HTTP/1.1 200 OK\r\n\r\n" + filter_ * 100, "/bomb": response(self.read("small.posy")),
+            "/nothttp": b"220 smtp.example.org\r\n\r\n", "/304": response(b"", "304 Not Modified"),
+        }
+
+        def answer(head):
+            path = head[0].split()[1]
+            if path == "/silent":
+                time.sleep(3)
+                return None
+            return answers[path]
+        server = self.server(answer)
+        for path, why in (("/404", "404 Not Found; a node publishes its filter at /summary"), ("/500", "500"), ("/401", "--token-file"),
+                          ("/moved", "ask for http://elsewhere/f"), ("/garbage", "not a message"), ("/empty", "not a message"),
+                          ("/cut", "not a message"), ("/flipped", "checksum"), ("/twice", "more than one message"), ("/chunks", "--max-size"),
+                          ("/large", "--max-size"), ("/endless", "--max-size"), ("/bomb", "limit"), ("/nothttp", "not HTTP/1.1"),
+                          ("/304", "304"), ("/silent", "nothing came for 0.5 seconds")):
+            with self.subTest(path):
+                start = time.monotonic()
+                said = posy("query", "--timeout", "0.5", "--max-size", "64KiB", server.url + path, input="x\n", status=2)
+                self.assertIn(why, said)
+                self.assertTrue(said.startswith(f"posy: {server.url}{path}: "), said)
+                self.assertEqual(said.count("\n"), 1, said)
+                self.assertLess(time.monotonic() - start, 20)
+        self.assertFalse([line for _, head in server.asked for line in head if line.startswith(("A-IM", "If-", "Prefer"))])
+        with socket.create_server(("127.0.0.1", 0)) as s:
+            nobody = f"http://127.0.0.1:{s.getsockname()[1]}/f"
+        self.assertIn("refused", posy("query", nobody, input="", status=2))
+        self.assertIn("not a URL", posy("query", "http://", input="", status=2))
+        self.assertIn("not a URL", posy("query", "http://user@host/", input="", status=2))
+        self.assertEqual(posy("query", "--max-size", "20MiB", server.url + "/bomb", input="one\ntwo\n"), "one\n")
+
+    def test_a_token(self):
+        self.build("f.posy", ["a"])
+        filter_ = self.read("f.posy")
+        server = self.server(lambda head: response(filter_) if "Authorization: Bearer secret\r\n" in head else response(b"", "401 Unauthorized"))
+        self.write("token", "secret\n")
+        self.assertIn("401", posy("query", server.url, input="a\n", status=2))
+        self.assertEqual(posy("query", "--token-file", self.path("token"), server.url, input="a\n"), "a\n")
+
+    def test_tls(self):
+        openssl = lambda *args: subprocess.run(["openssl", *args], cwd=self.dir, check=True, capture_output=True, timeout=60)
+        openssl("req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout", "key.pem", "-out", "cert.pem",
+                "-days", "2", "-subj", "/CN=node", "-addext", "subjectAltName=IP:127.0.0.1")
+        with socket.create_server(("127.0.0.1", 0)) as s:
+            port = s.getsockname()[1]
+        node = self.node("--listen-tls", f"127.0.0.1:{port}", "--tls-cert", self.path("cert.pem"), "--tls-key", self.path("key.pem"),
+                         "--items", "100", "--change", "0.01")
+        node.add(["a"])
+        url = f"https://127.0.0.1:{port}/summary"
+        self.assertEqual(posy("query", "--tls-ca", self.path("cert.pem"), url, input="a\n"), "a\n")
+        self.assertIn("certificate", posy("query", url, input="a\n", status=2))
+        follower = self.follow("--query", "--tls-ca", self.path("cert.pem"), url)
+        self.assertEqual(follower.ask("a"), "yes")
+
+
+class Follow(Scratch):
+    def test_a_node_by_deltas(self):
+        node = self.node("--items", "1000", "--change", "0.01")
+        node.add(f"key{i}" for i in range(500))
+        copy = self.path("copy.posy")
+        follower = self.follow(node.url + "/summary", "-o", copy)
+        until(lambda: self.same_bits("copy.posy", node))
+        broken, done = [], threading.Event()
+
+        def look():  # the file is whole at every moment
+            while not done.is_set():
+                if posy("query", "-c", copy, input="key1\nkey2\n").strip() != "2":
+                    broken.append(1)
+        looking = threading.Thread(target=look)
+        looking.start()
+        for round_ in range(5):
+            node.add(f"{round_} {i}" for i in range(20))
+            node.ask("DELETE", f"/keys/key{400 + round_}")
+            until(lambda: self.same_bits("copy.posy", node), 10, "the news")
+        done.set()
+        looking.join()
+        self.assertEqual(broken, [])
+        sizes = [re.search(r"(a delta|the whole) of (\d+) bytes", line).groups() for line in follower.log]
+        self.assertEqual(sizes[0][0], "the whole")
+        self.assertGreaterEqual(len(sizes), 6)
+        self.assertEqual({kind for kind, _ in sizes[1:]}, {"a delta"})
+        self.assertLess(max(int(size) for _, size in sizes[1:]), int(sizes[0][1]) / 4)
+        self.assertEqual(follower.end(), 0)
+        # From where it stopped: a question with the generation of the file, and a delta.
+        node.add(f"late {i}" for i in range(20))
+        again = self.follow("--once", node.url + "/summary", "-o", copy)
+        self.assertEqual(again.process.wait(20), 0)
+        again.says("a delta of")
+        self.assertTrue(self.same_bits("copy.posy", node))
+        before = self.read("copy.posy")
+        self.assertEqual(posy("follow", "--once", "-q", node.url + "/summary", "-o", copy), "")
+        self.assertEqual(self.read("copy.posy"), before)
+        self.assertEqual(os.listdir(self.dir), ["copy.posy"])
+
+    def test_answers_from_the_newest(self):
+        node = self.node("--items", "1000", "--change", "0.001")
+        node.add(["first", "gone soon"])
+        follower = self.follow("--query", node.url + "/summary")
+        self.assertEqual([follower.ask(k) for k in ("first", "second", "gone soon", "")], ["yes", "no", "yes", "no"])
+        node.add(["second"])
+        until(lambda: follower.ask("second") == "yes", what="the second")
+        node.ask("DELETE", "/keys/gone%20soon")
+        until(lambda: follower.ask("gone soon") == "no", what="it gone")
+        # The end of the keys is the end, and the last of them may lack its newline.
+        out, _ = follower.process.communicate("third\nfirst", timeout=20)
+        self.assertEqual((out, follower.process.returncode), ("no\tthird\nyes\tfirst\n", 0))
+        keys = self.write("keys", "a\nfirst\n" * 50_000)
+        with open(keys) as f:
+            self.assertEqual(posy("follow", "-q", "--query", node.url + "/summary", stdin=f), "no\ta\nyes\tfirst\n" * 50_000)
+        self.assertEqual(posy("follow", "-q", "--query", node.url + "/summary", input="a\n", status=1), "no\ta\n")
+        asleep = self.follow("--query", node.url + "/summary")
+        asleep.ask("first")
+        start = time.monotonic()
+        self.assertEqual(asleep.end(signal.SIGINT), 0)
+        self.assertLess(time.monotonic() - start, 5)
+
+    def test_through_restarts_of_the_server(self):
+        with socket.create_server(("127.0.0.1", 0)) as s:
+            at = f"127.0.0.1:{s.getsockname()[1]}"
+        node = self.node("--items", "1000", "--change", "0.001", "--data", self.path("keys"), listen=at)
+        node.add(["one"])
+        follower = self.follow("--query", f"http://{at}/summary", "-o", self.path("copy.posy"))
+        self.assertEqual(follower.ask("one"), "yes")
+        for how, key in ((signal.SIGKILL, "two"), (signal.SIGTERM, "three")):
+            node.kill(how)
+            self.assertEqual(follower.ask("one"), "yes")
+            self.assertEqual(follower.ask(key), "no")
+            node.start()
+            node.add([key])
+            until(lambda: follower.ask(key) == "yes", 30, key)
+            until(lambda: self.same_bits("copy.posy", node))
+        # One that starts while the server is away works with what the file has, and catches up.
+        node.kill()
+        self.assertEqual(follower.end(), 0)
+        follower = self.follow("--query", f"http://{at}/summary", "-o", self.path("copy.posy"))
+        self.assertEqual(follower.ask("three"), "yes")
+        follower.says("refused; what is here stays in use")
+        node.start()
+        node.add(["four"])
+        until(lambda: follower.ask("four") == "yes", 30, "four")
+        follower.says("answers again")
+
+    def test_changes_of_hashes(self):
+        node = self.node("--items", "100", "--change", "0.01", "--rehash", "1s")
+        node.add(map(str, range(50)))
+        follower = self.follow("--query", node.url + "/summary", "-o", self.path("copy.posy"))
+        seeds = set()
+
+        def three():
+            self.assertEqual({follower.ask(str(i)) for i in range(50)}, {"yes"})
+            seeds.add(self.info("copy.posy")["seed"])
+            return len(seeds) >= 3
+        until(three, 30, "three seeds")
+
+    def test_a_file_on_a_web_server(self):
+        self.build("f.posy", ["one"], "--items", "100")
+        two_seconds_ago = time.time() - 2
+        os.utime(self.path("f.posy"), (two_seconds_ago, two_seconds_ago))
+        web, log = self.web_server()
+        follower = self.follow("--query", "--poll", "0.1", web + "/f.posy", "-o", self.path("copy.posy"))
+        self.assertEqual([follower.ask("one"), follower.ask("two")], ["yes", "no"])
+        until(lambda: sum('" 304 ' in line for line in log) >= 3, what="questions answered by nothing new")
+        self.assertEqual(len(follower.log), 1)
+        # The same size, and no generation: it is news because the bits are others.
+        self.build("f.posy", ["one", "two"], "--items", "100")
+        until(lambda: follower.ask("two") == "yes")
+        # Twice within a second, whose time does not tell them apart.
+        self.build("f.posy", ["three"], "--items", "100")
+        until(lambda: follower.ask("three") == "yes")
+        self.assertEqual(follower.ask("two"), "no")
+        until(lambda: self.info("copy.posy")["bits_checksum"] == self.info("f.posy")["bits_checksum"])
+        os.remove(self.path("f.posy"))
+        follower.says("404")
+        self.assertEqual(follower.ask("three"), "yes")
+        self.build("f.posy", ["four"], "--items", "5000")  # of another shape
+        until(lambda: follower.ask("four") == "yes", 30)
+        self.assertEqual(follower.ask("three"), "no")
+
+    def test_lies_change_nothing(self):
+        def made(*keys):
+            node = self.node("--items", "100", "--change", "0.01")
+            node.add([*keys, *map(str, range(90))])
+            answer = node.get("/summary")
+            return answer.body, answer.headers["ETag"], node
+        good, tag, node = made("one")
+        node.add(["two"])
+        delta = node.get("/summary", If_None_Match=tag, A_IM="posy-delta")
+        newer = node.get("/summary")
+        _, other_tag, other_node = made("other")
+        other_node.add(["more"])
+        foreign = other_node.get("/summary", If_None_Match=other_tag, A_IM="posy-delta")
+        self.assertEqual((delta.status, foreign.status), (226, 226))
+        posy("seal", "-o", self.path("sealed.posy"), input="a\n")
+        lies = [response(b"garbage"), response(good[:-3]), response(b"", "404 Not Found"), response(b"x" * 200_000), response(self.read("sealed.posy")),
+                response(foreign.body, "226 IM Used", ETag=foreign.headers["ETag"]), response(good + good), response(b"nothing", "226 IM Used"),
+                response(good)[:-5], b"HTTP/9.9 what\r\n\r\n"]
+        told, stage = [], threading.Event()
+
+        def answer(head):
+            if stage.is_set():
+                up_to_date = f"If-None-Match: {newer.headers['ETag']}\r\n" in head
+                return response(b"", "304 Not Modified") if up_to_date else response(newer.body, ETag=newer.headers["ETag"])
+            if not any(told):
+                told.append("the truth")
+                return response(good, ETag=tag)
+            told.append("a lie")
+            return lies[(len(told) - 2) % len(lies)]
+        server = self.server(answer)
+        options = ["--query", "--max-size", "100KiB", "--timeout", "0.5", "--wait", "1"]
+        follower = self.follow(*options, server.url + "/summary", "-o", self.path("copy.posy"))
+        self.assertEqual([follower.ask("one"), follower.ask("two")], ["yes", "no"])
+        copy = self.read("copy.posy")
+        until(lambda: len(told) >= 5, 60, "some lies")
+        self.assertEqual([follower.ask("one"), follower.ask("two"), follower.ask("other")], ["yes", "no", "no"])
+        self.assertEqual(self.read("copy.posy"), copy)
+        self.assertEqual(sum("stays in use" in line for line in follower.log), 1)  # once, not with every lie
+        stage.set()
+        until(lambda: follower.ask("two") == "yes", 40, "the truth again")
+        # Each lie alone, as the second answer: said, and nothing lost.
+        for lie in lies:
+            count = [0]
+
+            def once(head, count=count, lie=lie):
+                count[0] += 1
+                return response(good, ETag=tag) if count[0] == 1 else lie
+            server = self.server(once)
+            follower = self.follow(*options, server.url + "/summary", "-o", self.path("second.posy"))
+            follower.says("stays in use")
+            self.assertEqual([follower.ask("one"), follower.ask("two")], ["yes", "no"], lie[:40])
+            follower.end()
+            os.remove(self.path("second.posy"))
+
+    def test_a_delta_that_does_not_fit_is_followed_by_the_whole(self):
+        node = self.node("--items", "100", "--change", "0.01")
+        node.add(["one", *map(str, range(90))])
+        first = node.get("/summary")
+        node.add(["two"])
+        second = node.get("/summary", If_None_Match=first.headers["ETag"], A_IM="posy-delta")
+        node.add(["three"])
+        third = node.get("/summary", If_None_Match=second.headers["ETag"], A_IM="posy-delta")
+        self.assertEqual((second.status, third.status), (226, 226))
+        whole = node.get("/summary")
+        asked = []
+
+        def answer(head):
+            asked.append(any(line.startswith("If-None-Match") for line in head))
+            if len(asked) == 1:
+                return response(first.body, ETag=first.headers["ETag"])
+            if len(asked) == 2:  # the second was lost
+                return response(third.body, "226 IM Used", ETag=third.headers["ETag"], IM="posy-delta")
+            return response(b"", "304 Not Modified") if asked[-1] else response(whole.body, ETag=whole.headers["ETag"])
+        server = self.server(answer)
+        follower = self.follow("--query", server.url + "/summary")
+        until(lambda: follower.ask("three") == "yes")
+        self.assertEqual(asked[:3], [False, True, False])
+
+    def test_a_first_question_in_vain_is_an_error(self):
+        server = self.server(lambda head: response(b"", "404 Not Found"))
+        for args, why in (([server.url + "/x", "-o", self.path("c")], "404"), ([server.url + "/x", "--query"], "404"),
+                          (["http://127.0.0.1:1/", "--query"], "refused"), (["file.posy", "-o", self.path("c")], "needs a URL"),
+                          ([server.url], "-o"), ([server.url, "-o", "-"], "-o"), ([server.url, "-o", self.path("no/such/folder")], "no/such/folder"),
+                          ([server.url, "--once", "--query"], "--once")):
+            self.assertIn(why, posy("follow", *args, status=2, input=""))
+        self.assertEqual(os.listdir(self.dir), [])
+        # What is somebody's own is not overwritten.
+        node = self.node()
+        for content in (b"my diary\n", b""):
+            self.write("mine", content)
+            self.assertIn("name another file", posy("follow", "--once", node.url + "/summary", "-o", self.path("mine"), status=2))
+            self.assertEqual(self.read("mine"), content)
+        posy("seal", "-o", self.path("sealed"), input="a\n")
+        self.assertIn("name another file", posy("follow", "--once", node.url + "/summary", "-o", self.path("sealed"), status=2))
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *sys.argv[2:]])
