@@ -290,18 +290,14 @@ result<void> unite(growing_filter& into, const growing_filter& from) {
 
 namespace {
 
-// The rate at which a full array was asked, of which only a fold is left: a sixth of its bits would have had
-// the promised rate. That hardly depends on its size.
-double rate_when_full(const geometry& g, double promised) {
-    return layouts::with_layout(g, [&]<class Layout>(const Layout&) {
-        const auto rate = [&](double bits) { return Layout::expected_rate(1e6, bits, g.hashes); };
-        double low = 1, high = static_cast<double>(max_bits);
-        for (int i = 0; i < 60; ++i) {
-            const double middle = std::sqrt(low * high);
-            (rate(middle) > promised ? low : high) = middle;
-        }
-        return rate(least_fold * high);
-    });
+// The rate at which a full array was asked, of which only a fold is left: so many times its bits as hold
+// its keys.
+double rate_when_full(geometry g, double items, double promised) {
+    const std::uint64_t left = g.bits;
+    g.bits = 6 * left;
+    const double held = std::max(1.0, static_cast<double>(capacity(g, promised))) / 6;
+    g.bits = left * static_cast<std::uint64_t>(std::clamp(std::round(items / held), 1.0, 1e4));
+    return expected_rate(g, items);
 }
 
 }  // namespace
@@ -320,7 +316,7 @@ estimate estimate_items(const growing_filter& filter, double level) {
         sum.value += n;
         below += squared(e.value - e.low) + stopped;
         above += squared(e.high - e.value) + stopped;
-        passed *= 1 - (filter.shrunk() ? rate_when_full(stage.geometry(), filter.promised_rate())
+        passed *= 1 - (filter.shrunk() ? rate_when_full(stage.geometry(), e.value, filter.promised_rate())
                                        : stage.false_positive_rate());
     }
     sum.low = std::min(sum.value, std::ceil(std::max(0.0, sum.value - std::sqrt(below))));
