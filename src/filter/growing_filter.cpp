@@ -288,28 +288,39 @@ result<void> unite(growing_filter& into, const growing_filter& from) {
     return {};
 }
 
+namespace {
+
+// The rate at which a full array was asked, of which only a fold is left: so many times its bits as hold
+// its keys.
+double rate_when_full(geometry g, double items, double promised) {
+    const std::uint64_t left = g.bits;
+    g.bits = 6 * left;
+    const double held = std::max(1.0, static_cast<double>(capacity(g, promised))) / 6;
+    g.bits = left * static_cast<std::uint64_t>(std::clamp(std::round(items / held), 1.0, 1e4));
+    return expected_rate(g, items);
+}
+
+}  // namespace
+
 // Keys that an older array seemed to have, by a false positive, are in none: what got past them is n·Π(1 −
-// f) of n. Once the arrays are folded the rates at which they were asked are gone; they were full, so that a
-// sixth of their bits would have had the promised rate.
+// f) of n. Ends of the arrays' intervals are whole numbers, half a key inside of where they would be.
 estimate estimate_items(const growing_filter& filter, double level) {
+    if (filter.stages().size() == 1) return estimate_items(filter.stages().front(), level);
     const double z = normal_deviations(level);
     estimate sum;
     double below = 0, above = 0, passed = 1;
     for (const bloom_filter& stage : filter.stages()) {
         const estimate e = estimate_items(stage, level);
         const double n = e.value / passed, stopped = z * z * n * (1 - passed) / passed;
-        const auto squared = [&](double x) { return x * x / (passed * passed); };
+        const auto squared = [&](double x) { return (x + 0.5) * (x + 0.5) / (passed * passed); };
         sum.value += n;
         below += squared(e.value - e.low) + stopped;
         above += squared(e.high - e.value) + stopped;
-        const double k = stage.geometry().hashes;
-        passed *=
-            1 - (filter.shrunk()
-                     ? std::pow(-std::expm1(std::log1p(-std::pow(filter.promised_rate(), 1 / k)) / 6), k)
-                     : stage.false_positive_rate());
+        passed *= 1 - (filter.shrunk() ? rate_when_full(stage.geometry(), e.value, filter.promised_rate())
+                                       : stage.false_positive_rate());
     }
-    sum.low = std::max(0.0, sum.value - std::sqrt(below));
-    sum.high = sum.value + std::sqrt(above);
+    sum.low = std::min(sum.value, std::ceil(std::max(0.0, sum.value - std::sqrt(below))));
+    sum.high = std::max(sum.value, std::floor(sum.value + std::sqrt(above)));
     return sum;
 }
 
