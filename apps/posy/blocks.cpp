@@ -58,7 +58,7 @@ class block_source {
     void close() {
         map_.reset();
         carry_.clear();
-        open_ = false;
+        open_ = ended_ = false;
         ++index_;
     }
     block piece(std::string_view text) {
@@ -73,20 +73,22 @@ class block_source {
         const std::size_t end = rest.find(end_, std::min(block_size, rest.size() - 1));
         return held_block{piece(rest.substr(0, end == std::string_view::npos ? end : end + 1)), map_};
     }
+    // The records that have come, without waiting for more of them: whoever writes may take his time.
     std::optional<held_block> next_read() {
         auto text = std::make_shared<std::string>(std::move(carry_));
         carry_.clear();
-        while (true) {
+        while (!ended_) {
             const std::size_t had = text->size();
             text->resize(had + block_size);
             const auto got =
-                take(base::read_fully(file_.get(), std::as_writable_bytes(std::span(*text).subspan(had))),
+                take(base::read_waiting(file_.get(), std::as_writable_bytes(std::span(*text).subspan(had))),
                      files_[index_]);
             text->resize(had + got);
-            if (got < block_size) break;  // the end: the last record may lack its mark
-            if (const std::size_t last = text->rfind(end_); last != std::string::npos) {
-                carry_ = text->substr(last + 1);
-                text->resize(last + 1);
+            ended_ = got == 0;  // the last record may lack its mark
+            const std::size_t last = std::string_view(*text).substr(had).rfind(end_);
+            if (last != std::string_view::npos) {
+                carry_ = text->substr(had + last + 1);
+                text->resize(had + last + 1);
                 break;
             }
         }
@@ -97,7 +99,7 @@ class block_source {
     char end_;
     std::vector<std::string> files_;  // display names; blocks point into it
     std::size_t index_ = 0;
-    bool open_ = false;
+    bool open_ = false, ended_ = false;
     base::descriptor file_;
     std::shared_ptr<base::mapping> map_;
     std::string carry_;

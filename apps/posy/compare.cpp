@@ -11,6 +11,13 @@
 namespace posy::tool {
 namespace {
 
+// How many different keys were inserted, if that is known: not if the bits say that some came again.
+std::optional<double> inserted(const bloom_filter& filter, const estimate& different) {
+    const auto items = filter.items();
+    if (!items || static_cast<double>(*items) > different.high) return std::nullopt;
+    return static_cast<double>(*items);
+}
+
 // The survey's two formulas (Broder and Mitzenmacher 2004, 2.4), as printed. The first takes |A| and |B| to
 // be known: the numbers that the filters say were inserted, or where one does not say, the estimate.
 struct survey {
@@ -22,10 +29,10 @@ struct survey {
         const double m = static_cast<double>(a.geometry().bits), k = a.geometry().hashes;
         const auto ones_a = static_cast<double>(a.ones()), ones_b = static_cast<double>(b.ones());
         inner = ones_a + ones_b - static_cast<double>(ones_of_union(a.bits(), b.bits()));
-        sizes_known = a.items() && b.items();
-        from_inner_product =
-            intersection_from_inner_product(inner, a.items() ? static_cast<double>(*a.items()) : c.a.value,
-                                            b.items() ? static_cast<double>(*b.items()) : c.b.value, m, k);
+        const auto known_a = inserted(a, c.a), known_b = inserted(b, c.b);
+        sizes_known = known_a && known_b;
+        from_inner_product = intersection_from_inner_product(inner, known_a.value_or(c.a.value),
+                                                             known_b.value_or(c.b.value), m, k);
         from_zeros = intersection_from_zeros(m - ones_a, m - ones_b, m - inner, m, k);
     }
 };
@@ -65,10 +72,12 @@ void add_compare(CLI::App& app) {
                               std::string(name_of(a.geometry().layout)));
             formulas.emplace(a, b, c);
         }
+        const bool full = std::isinf(c.united.value);
         if (s->json) {
             nlohmann::ordered_json j{{"level", s->level},          {"a", to_json(c.a)},
                                      {"b", to_json(c.b)},          {"intersection", to_json(c.intersection)},
                                      {"union", to_json(c.united)}, {"jaccard", to_json(c.jaccard)}};
+            if (full) j["intersection"]["value"] = j["jaccard"]["value"] = nullptr;
             if (formulas) {
                 const auto number = [](double x) {
                     return std::isfinite(x) ? nlohmann::ordered_json(x) : nlohmann::ordered_json(nullptr);
@@ -81,10 +90,13 @@ void add_compare(CLI::App& app) {
             return print(j.dump(2) + "\n");
         }
         print(fmt::format(
-            "|A|       {}\n|B|       {}\n|A ∩ B|   {}\n|A ∪ B|   {}\nJaccard   {:.4f} ({:.4f} … {:.4f})\n"
+            "|A|       {}\n|B|       {}\n|A ∩ B|   {}\n|A ∪ B|   {}\nJaccard   {}\n"
             "Intervals hold the truth in {:g} % of cases.\n",
-            range(c.a), range(c.b), range(c.intersection), range(c.united), c.jaccard.value, c.jaccard.low,
-            c.jaccard.high, 100 * s->level));
+            range(c.a), range(c.b), full ? "unknown: an array is full" : range(c.intersection),
+            range(c.united),
+            full ? "unknown"
+                 : fmt::format("{:.4f} ({:.4f} … {:.4f})", c.jaccard.value, c.jaccard.low, c.jaccard.high),
+            100 * s->level));
         if (formulas)
             print(fmt::format(
                 "|A ∩ B| by the survey's formulas:\n"

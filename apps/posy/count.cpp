@@ -254,8 +254,10 @@ void add_spectral_options(CLI::App& command, options& o) {
         ->excludes("--memory")
         ->check(between_0_and_1);
     command
-        .add_flag("--recurring", o.recurring,
-                  "The smallest errors, in half as much memory again; cannot be merged")
+        .add_flag(
+            "--recurring", o.recurring,
+            "Smaller errors where counts are very skewed, in half as much memory again; an estimate may "
+            "rarely be too low; cannot be merged")
         ->needs(spectral)
         ->excludes("--conservative")
         ->excludes("--plain");

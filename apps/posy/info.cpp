@@ -16,18 +16,19 @@ namespace {
 // What info says of a message, beside its plain filter.
 struct facts {
     std::string kind;
+    std::uint64_t counters = 0;                                        // bytes of them
     std::vector<std::pair<std::string, std::string>> rows;             // for people
     nlohmann::ordered_json fields = nlohmann::ordered_json::object();  // for programs
 };
 
 facts facts_of(const any_body& body) {
-    facts f{"filter", {}};
+    facts f{.kind = "filter"};
     if (const auto* counting = std::get_if<counting_filter>(&body)) {
         const std::uint64_t size = counting->counters().cells().words().size_bytes();
         f.kind = fmt::format("counting filter, {}-bit counters", counting->counters().width());
         const std::uint64_t packed = to_bytes(*counting, {.want = coding::smallest}).size();
-        f.rows = {{"counters", bytes(size)},
-                  {"message, counters", bytes(packed)},
+        f.counters = size;
+        f.rows = {{"message, counters", bytes(packed)},
                   {"saturated counters", count(static_cast<double>(counting->saturated()))}};
         f.fields = {{"counter_bits", counting->counters().width()},
                     {"saturated_counters", counting->saturated()},
@@ -72,7 +73,7 @@ nlohmann::ordered_json to_json(const facts& f, const bloom_filter& plain) {
         {"false_positive_rate", plain.false_positive_rate()},
         {"predicted_false_positive_rate", known(stands, &standing::expected_rate)},
         {"planned_false_positive_rate", known(of.planned, &promise::rate)},
-        {"memory_bytes", plain.bits().words().size_bytes()},
+        {"memory_bytes", plain.bits().words().size_bytes() + f.counters},
         {"message_bits",
          theory::log2_binomial(static_cast<double>(g.bits), static_cast<double>(plain.ones()))},
     };
@@ -118,7 +119,9 @@ std::string describe(const facts& f, const bloom_filter& plain) {
                                     g.seed.high != 0 ? fmt::format("0x{:x}{:016x}", g.seed.high, g.seed.low)
                                                      : std::to_string(g.seed.low)));
     text += contents_of(plain);
-    text += row("memory", bytes(plain.bits().words().size_bytes()));
+    text += row("memory",
+                bytes(plain.bits().words().size_bytes() + f.counters) +
+                    (f.counters > 0 ? ", of which counters " + count(static_cast<double>(f.counters)) : ""));
     const double bound =
         theory::log2_binomial(static_cast<double>(g.bits), static_cast<double>(plain.ones()));
     const bool counting = f.kind.starts_with("counting");
@@ -230,6 +233,7 @@ std::string describe_others(const message& m, const std::string& name, bool json
         std::string label = what;
         std::ranges::replace(label, '_', ' ');
         if (label == "planned false positive rate") label = "planned rate";
+        if (label == "wrong") label = "wrong estimates";
         text += row(label, value.is_string()   ? value.get<std::string>()
                            : value.is_object() ? range(estimate_items(std::get<growing_filter>(m.body)))
                            : what.ends_with("rate") || what == "wrong" ? rate(value.get<double>())

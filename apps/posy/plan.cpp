@@ -158,7 +158,7 @@ std::string describe(const advice& a) {
             expected_sealed_message(s.message_bits), {});
     }
     if (const auto g = growing_for(chosen)) {
-        add("growing, same rate", name_of(chosen.layout), static_cast<double>(g->bits),
+        add("growing, then folded", name_of(chosen.layout), static_cast<double>(g->bits),
             std::to_string(g->hashes), g->false_positive_rate, g->message_bits, expected_message(*g), {});
     }
     return "\n" + table(rows);
@@ -228,7 +228,7 @@ void add_plan(CLI::App& app) {
         const wishes want = s->shape.to_wishes();
         json j;
         if (want.items == 0 && s->family.only_sketch()) {
-            const std::string text = s->family.describe(nullptr, j);
+            const std::string text = s->family.describe(nullptr, {}, j);
             return print(s->json ? j.dump(2) + "\n" : text);
         }
         if (want.items == 0) throw failure("plan: say how many items there are, with --items");
@@ -237,7 +237,7 @@ void add_plan(CLI::App& app) {
         if (!s->plot.empty()) plot_plan(a.chosen, s->plot);
         if (s->json) j = to_json(a);
         std::string beside = s->bounds.describe(a.chosen, want, j);
-        beside += s->family.describe(&a.chosen, j);
+        beside += s->family.describe(&a.chosen, want.rate, j);
         print(s->json ? j.dump(2) + "\n"
                       : describe(a.chosen) + describe_counters(a.chosen) + describe(a) + beside);
     });

@@ -56,7 +56,11 @@ void family_options::add_to(CLI::App& command) {
                        "and the odds of a larger error, e.g. 0.0001,0.01 or 64MiB,0.01");
 }
 
-std::string family_options::describe(const plan* beside, nlohmann::ordered_json& json) const {
+std::string family_options::describe(const plan* filter, std::optional<double> wished,
+                                     nlohmann::ordered_json& json) const {
+    std::optional<plan> beside;
+    if (filter) beside = *filter;
+    if (beside && wished) beside->false_positive_rate = *wished;
     std::string text;
     if (beside && generations_) text += "\n" + window(*beside, json["window"]);
     if (beside && value_bits_) text += "\n" + map(*beside, json["map"]);
@@ -101,15 +105,18 @@ std::string family_options::window(const plan& beside, nlohmann::ordered_json& j
            row("    at worst", fmt::format("{}, if keys come in bursts", bytes(most_memory))) +
            row("  remembered for", fmt::format("1 to {:.4g} times the window", longest)) +
            row("  false-positive rate",
-               fmt::format("{:.3g} when a slot begins, {:.3g} when it ends, at most {:.3g}", low, high,
-                           most));
+               fmt::format("{:.3g} when a slot begins, {:.3g} when it ends, expected to stay below {:.3g}",
+                           low, high, most));
 }
 
 std::string family_options::map(const plan& beside, nlohmann::ordered_json& json) const {
     const double bits =
         theory::sealed_bits(static_cast<double>(beside.items), beside.false_positive_rate, *value_bits_);
-    if (!std::isfinite(bits) || *value_bits_ == 0)
-        throw failure("plan: --value-bits: values have 1 to 64 bits");
+    if (*value_bits_ == 0 || *value_bits_ > 64) throw failure("plan: --value-bits: values have 1 to 64 bits");
+    if (!std::isfinite(bits))
+        throw failure(
+            fmt::format("plan: --value-bits: no sealed map has a rate of {:.3g}; ask for another with --fpr",
+                        beside.false_positive_rate));
     const double found = theory::sealed_rate(static_cast<double>(beside.items), beside.false_positive_rate);
     const message_size size = expected_sealed_message(bits);
     json = {{"value_bits", *value_bits_},

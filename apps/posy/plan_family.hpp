@@ -20,8 +20,9 @@ class family_options {
     }
 
     // What was asked for, for people and for programs, beside a filter or without one. `json` gets a field a
-    // member.
-    std::string describe(const plan* beside, nlohmann::ordered_json& json) const;
+    // member. The rate that was wished is that of the others, too; without one they have the filter's.
+    std::string describe(const plan* beside, std::optional<double> wished,
+                         nlohmann::ordered_json& json) const;
 
   private:
     std::string window(const plan&, nlohmann::ordered_json&) const;

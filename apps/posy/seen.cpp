@@ -49,10 +49,13 @@ window_filter go_on(const options& o) {
     keep("--window", o.window.empty() || (window_of(o) + g - 1) / g * g == filter->remembered_at_least());
     keep("--items", parse_amount(o.items) == filter->planned().items);
     keep("--fpr", o.rate == filter->planned().rate);
+    keep("--hash", o.hash.family() == filter->hash().family());
+    keep("--seed", o.command->count("--seed") == 0 || o.hash.seed() == filter->hash().seed());
     return std::move(*filter);
 }
 
 window_filter open(const options& o) {
+    if (!o.state.empty()) check_output(o.state);
     if (!o.state.empty() && std::filesystem::exists(o.state)) return go_on(o);
     if (o.window.empty()) throw failure("seen: say how long keys are to be remembered, with --window");
     return take(window_filter::with_rate(parse_amount(o.items), o.rate, window_of(o), o.generations,

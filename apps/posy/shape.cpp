@@ -55,9 +55,13 @@ void shape_options::add_to(CLI::App& command) {
     command.add_option("-n,--items", items_, "How many items, e.g. 1000000 or 1M");
     command.add_option("-f,--fpr", fpr_, "Highest false-positive rate, e.g. 0.01");
     command.add_option("-b,--bits-per-item", bits_per_item_, "Size of the array, in bits per item");
-    command.add_option("--message-bits", message_bits_,
-                       "Largest message, in bits per item after compression, its frame not counted");
-    command.add_option("--max-memory", max_memory_, "Largest array, e.g. 64MiB");
+    command.add_option(
+        "--message-bits", message_bits_,
+        "Largest message on average, in bits per item after compression, its frame not counted; "
+        "'posy pack --max-bytes' keeps a hard limit");
+    command.add_option(
+        "--max-memory", max_memory_,
+        "Largest array, e.g. 64MiB (default where a message or delta is what counts: 16 times the message)");
     command.add_option("-k,--hashes", hashes_, "Number of hashes");
     command.add_option("--max-hashes", max_hashes_, "Largest number of hashes");
     command.add_option("--layout", layout_, "How a key's bits lie in the array")

@@ -1,6 +1,7 @@
 #include "file.hpp"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -27,6 +28,20 @@ result<descriptor> open_for_reading(const std::filesystem::path& path) {
     descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
     if (file.get() < 0) return system_error("cannot open");
     return file;
+}
+
+result<std::size_t> read_waiting(int file, std::span<std::byte> into) {
+    std::size_t done = 0;
+    while (done < into.size()) {
+        pollfd more{file, POLLIN, 0};
+        if (done > 0 && poll(&more, 1, 0) <= 0) break;
+        const ssize_t got = read(file, into.data() + done, into.size() - done);
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) return system_error("cannot read");
+        if (got == 0) break;
+        done += static_cast<std::size_t>(got);
+    }
+    return done;
 }
 
 result<std::size_t> read_fully(int file, std::span<std::byte> into, std::optional<std::uint64_t> at) {

@@ -29,6 +29,8 @@ class descriptor {
 
 result<descriptor> open_for_reading(const std::filesystem::path&);
 
+// Waits for the first byte, and takes what else is there by then; 0 at the end.
+result<std::size_t> read_waiting(int file, std::span<std::byte> into);
 // Bytes left when the end came; less than into.size() only at the end. `at`: an offset, or the current place.
 result<std::size_t> read_fully(int file, std::span<std::byte> into, std::optional<std::uint64_t> at = {});
 result<void> write_fully(int file, byte_view);

@@ -269,7 +269,7 @@ result<void> unite(growing_filter& into, const growing_filter& from) {
         if (i < into.stages_.size() && i < from.stages_.size() && *from.stages_[i].items() > 0) {
             (void)unite(*stage, from.stages_[i]);
             // How many different keys that makes, only the bits can tell.
-            const double most = static_cast<double>(stage->geometry().bits);
+            const auto most = static_cast<double>(stage->geometry().bits);
             came = static_cast<std::uint64_t>(std::min(estimate_items(*stage).value, most));
             stage->set_items(came);
         }

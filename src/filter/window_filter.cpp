@@ -71,7 +71,7 @@ result<plan> window_filter::plan_generation(const promise& planned, unsigned gen
                   .rate = -std::expm1(std::log1p(-planned.rate) / (generations + 1)),
                   .layout = layout};
     const auto first = choose(wanted);
-    if (!first) return first;
+    if (!first) return first.error();
     wanted.items += static_cast<std::uint64_t>(std::round(passed_over(*first)));
     const auto roomier = choose(wanted);
     return roomier ? predict(first->items, roomier->geometry()) : roomier;

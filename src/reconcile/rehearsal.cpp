@@ -51,7 +51,7 @@ class real_difference final : public difference {
         const double miss = std::normal_distribution()(random_) * std::sqrt(common * share * (1 - share));
         const double before = common * share + miss + static_cast<double>(rank(there_, share));
         share = std::clamp(share - (before - share * n) / n, 0.0, 1.0);
-        const double settled = static_cast<double>(rank(here_, share) + rank(there_, share));
+        const auto settled = static_cast<double>(rank(here_, share) + rank(there_, share));
         here_ = rest(here_, rank(here_, share));
         there_ = rest(there_, rank(there_, share));
         return settled;

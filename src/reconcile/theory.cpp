@@ -87,7 +87,7 @@ double tree_found(const std::vector<double>& path, unsigned corrections, double 
         for (std::size_t row = corrections; row > 0; --row) in_a_row[row] = in_a_row[row - 1] * node_rate;
         in_a_row[0] = alive * (1 - node_rate);
     }
-    return reached * (1 - leaf_rate);
+    return std::min(1.0, reached) * (1 - leaf_rate);  // the sum of p is 1 but for rounding
 }
 
 double tree_found_deviation(const std::vector<double>& path, unsigned corrections, double node_rate,

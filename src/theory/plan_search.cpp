@@ -61,6 +61,12 @@ result<void> check(const wishes& want) {
     if (want.delta_fraction && !(*want.delta_fraction > 0 && *want.delta_fraction <= 1)) {
         return error{"the delta fraction must lie between 0 and 1"};
     }
+    if (want.minimize == goal::rate && !want.bits_per_item && !want.max_memory &&
+        !want.message_bits_per_item && !want.delta_bits_per_item) {
+        return error{
+            "a larger array has a lower rate, without end: to minimize the rate, say how much memory, array, "
+            "message or delta there may be"};
+    }
     if (want.max_memory && *want.max_memory < 8) return error{"the largest memory must be at least 8 bytes"};
     if (want.hashes && want.max_hashes && *want.hashes > *want.max_hashes) {
         return error{"hashes " + std::to_string(*want.hashes) + " and at most " +
@@ -149,6 +155,15 @@ std::optional<std::string> plan_search::broken(const plan& p) const {
     return std::nullopt;
 }
 
+// By how much a plan breaks the wishes: those for sizes if it has the rate, else that for the rate.
+std::pair<bool, double> plan_search::excess(const plan& p) const {
+    if (want.rate && p.false_positive_rate > *want.rate) return {true, p.false_positive_rate};
+    double most = static_cast<double>(p.bits) / static_cast<double>(std::max<std::uint64_t>(limit(), 1));
+    if (want.message_bits_per_item) most = std::max(most, p.message_bits / total(want.message_bits_per_item));
+    if (want.delta_bits_per_item) most = std::max(most, *p.delta_bits / total(want.delta_bits_per_item));
+    return {false, most};
+}
+
 double plan_search::cost(const plan& p) const {
     switch (aim) {
         case goal::memory:
@@ -195,11 +210,10 @@ result<plan> plan_search::best() const {
             if (!good && !nearest) why = p.error().message;
             continue;
         }
-        // Past half full a message shrinks again, and the rate with it: nobody wants that.
+        // With the rate open, a message past half full shrinks again, and its rate gets worse.
         if (travels() && rate_is_open() && good && p->fill > 0.5) continue;
         if (const auto reason = broken(*p)) {
-            if (!nearest || p->false_positive_rate < nearest->false_positive_rate)
-                nearest = *p, why = *reason;
+            if (!nearest || excess(*p) < excess(*nearest)) nearest = *p, why = *reason;
         } else if (!good || better(*p, *good)) {
             good = *p;
         }

@@ -177,11 +177,11 @@ def check_window(tool, rng, audit):
     truth = {"generations": generations, "memory_bytes": (generations + 1) * maths.array_bytes(bits),
              "remembered_at_least": 1, "remembered_at_most": 1 + 1 / generations,
              "false_positive_rate_low": -math.expm1(low), "false_positive_rate": -math.expm1(low + math.log1p(-more)),
-             "false_positive_rate_at_worst": plan["false_positive_rate"]}
+             "false_positive_rate_at_worst": rate}
     for figure, value in truth.items():
         audit.close(f"window: {figure}", window[figure], value, where)
     full = -math.expm1((generations + 1) * math.log1p(-more))
-    audit.true("window: at most the rate", full <= plan["false_positive_rate"] * (1 + 1e-9), str(window), where)
+    audit.true("window: at most the rate", full <= rate * (1 + 1e-9), str(window), where)
     worst = window["memory_bytes_at_worst"]
     audit.true("window: memory_bytes_at_worst", memory <= worst <= 2 * memory, str(worst), where)
 
@@ -199,7 +199,7 @@ def check_map(tool, rng, audit):
     promised = shown["false_positive_rate"]
     lines = b"".join(b"k%07d\t%d\n" % (i, rng.getrandbits(value_bits)) for i in range(n))
     bits = shown["message_bits_per_item"] * n
-    found = seal(tool, n, plan["false_positive_rate"], promised, bits, "--values", "--value-bits", value_bits, stdin=lines)
+    found = seal(tool, n, rate, promised, bits, "--values", "--value-bits", value_bits, stdin=lines)
     audit.close("map: value_bits", shown["value_bits"], value_bits, where)
     near_median(audit, "map: message_bits_per_item", bits, [size for _, size, _ in found],
                 16 + value_bits + math.ceil(-math.log2(promised)), where)

@@ -73,7 +73,8 @@ struct dealt_line {
     // subset.
     static group_shape groups(std::uint64_t lines, unsigned hashes) {
         constexpr double size = WordBits;
-        const double each = hashes / 8, rest = hashes % 8;  // bits that every word gets; words with one more
+        const unsigned full = hashes / 8;
+        const double each = full, rest = hashes % 8;  // bits that every word gets; words with one more
         const double some = rest / 8, both = some * (rest - 1) / 7;
         const double miss = std::log1p(-1 / size), one = 1 - some / size;
         const double same_word = each * (std::log1p(-2 / size) - 2 * miss) +
