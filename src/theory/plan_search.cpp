@@ -155,13 +155,14 @@ std::optional<std::string> plan_search::broken(const plan& p) const {
     return std::nullopt;
 }
 
-// By how much a plan breaks the wishes: those for sizes if it has the rate, else that for the rate.
-std::pair<bool, double> plan_search::excess(const plan& p) const {
-    if (want.rate && p.false_positive_rate > *want.rate) return {true, p.false_positive_rate};
-    double most = static_cast<double>(p.bits) / static_cast<double>(std::max<std::uint64_t>(limit(), 1));
-    if (want.message_bits_per_item) most = std::max(most, p.message_bits / total(want.message_bits_per_item));
+// By how much a plan breaks the wishes. One that has the rate, in an array that is allowed, is nearest.
+std::tuple<bool, bool, double> plan_search::excess(const plan& p) const {
+    if (want.rate && p.false_positive_rate > *want.rate) return {true, false, p.false_positive_rate};
+    if (p.bits > limit()) return {false, true, static_cast<double>(p.bits)};
+    double most = 0;
+    if (want.message_bits_per_item) most = p.message_bits / total(want.message_bits_per_item);
     if (want.delta_bits_per_item) most = std::max(most, *p.delta_bits / total(want.delta_bits_per_item));
-    return {false, most};
+    return {false, false, most};
 }
 
 double plan_search::cost(const plan& p) const {

@@ -7,7 +7,7 @@
 
 #include <optional>
 #include <string>
-#include <utility>
+#include <tuple>
 
 #include "posy/plan.hpp"
 
@@ -40,7 +40,7 @@ struct plan_search {
     double total(const std::optional<double>& per_item) const {
         return *per_item * static_cast<double>(want.items);
     }
-    std::pair<bool, double> excess(const plan&) const;
+    std::tuple<bool, bool, double> excess(const plan&) const;
     double cost(const plan&) const;
     bool better(const plan&, const plan& than) const;
 };

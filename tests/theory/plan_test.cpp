@@ -108,6 +108,15 @@ TEST(plan, impossible_wishes_say_which) {
     EXPECT_NE(why({.items = 1000, .rate = 0.0001, .message_bits_per_item = 4})
                   .find("message of 4 bits per item is too small"),
               std::string::npos);
+    // The nearest there is, and not the one of the lowest rate.
+    const auto nearest = choose({.items = 10'000, .rate = 0.001, .minimize = goal::message});
+    EXPECT_EQ(why({.items = 10'000, .rate = 0.001, .message_bits_per_item = 12}),
+              "a message of 12 bits per item is too small: it takes 12.6");
+    EXPECT_NEAR(nearest->message_bits_per_item(), 12.6, 0.05);
+    EXPECT_NE(why({.items = 1000, .rate = 0.01, .max_memory = 1250}).find("it needs 1280 bytes"),
+              std::string::npos);
+    EXPECT_NE(why({.items = 1000, .rate = 0.01, .minimize = goal::rate}).find("without end"),
+              std::string::npos);
     EXPECT_NE(why({.items = 10, .message_bits_per_item = 1e-9}).find("yes to everything"), std::string::npos);
     EXPECT_NE(why({.items = 1000, .delta_fraction = 2}).find("delta fraction"), std::string::npos);
     EXPECT_NE(why({.items = std::uint64_t{1} << 39, .rate = 1e-9}).find("2^40"), std::string::npos);
@@ -186,7 +195,9 @@ TEST(plan, the_smallest_delta_is_the_smallest) {
                 if (!bits || *bits > 1'600'000) continue;
                 const auto other = *predict(want.items, {*bits, k, layout_id::spread}, change);
                 EXPECT_GE(*other.delta_bits, 0.95 * *p.delta_bits);
-                if (other.fill <= 0.5) EXPECT_GE(*other.delta_bits * (1 + 1e-9), *p.delta_bits) << k;
+                if (other.fill <= 0.5) {
+                    EXPECT_GE(*other.delta_bits * (1 + 1e-9), *p.delta_bits) << k;
+                }
             }
         }
     }
@@ -232,8 +243,9 @@ TEST(plan, open_hashes_are_the_best_hashes) {
             EXPECT_LE(p.message_bits_per_item(), message);
             for (const plan& other : *tradeoff(want)) {
                 EXPECT_GE(other.false_positive_rate, 0.95 * p.false_positive_rate);
-                if (other.fill <= 0.5)
+                if (other.fill <= 0.5) {
                     EXPECT_GE(other.false_positive_rate * (1 + 1e-9), p.false_positive_rate);
+                }
             }
         }
     }
