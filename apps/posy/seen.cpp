@@ -83,7 +83,7 @@ class overload {
         const auto [planned, rate] = filter_.planned();
         fmt::print(stderr,
                    "posy: {} keys were remembered at once, more than a window for {} has (at most {}): "
-                   "{:.2g} % of new keys were taken for seen then, not {:.2g} %\n",
+                   "up to {:.2g} % of new keys were taken for seen then, not {:.2g} %\n",
                    count(static_cast<double>(items_)), count(static_cast<double>(planned)),
                    count(static_cast<double>(filter_.most_items())), 100 * rate_, 100 * rate);
     }

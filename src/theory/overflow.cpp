@@ -23,7 +23,8 @@ double line_fault(double x, unsigned k, const std::vector<double>& word_fault) {
         return throws < static_cast<double>(word_fault.size()) ? word_fault[static_cast<std::size_t>(throws)]
                                                                : 1;
     };
-    const double always = x * (k / words), share = k % words / double(words);
+    const unsigned in_every_word = k / words;
+    const double always = x * in_every_word, share = k % words / double(words);
     if (share == 0) return -std::expm1(words * std::log1p(-of_word(always)));
     const double mean = x * share, variance = mean * (1 - share), reach = 12 * std::sqrt(variance) + 60;
     double y = std::max(0.0, std::floor(mean - reach)), weight = binomial_weight(y, x, share);
@@ -59,9 +60,10 @@ double blocked_overflow_probability(unsigned j, double n, double m, unsigned k, 
     const double high = std::min(most, std::floor(mean + reach));
     const double share = k % words / double(words);
     const auto stray = [&](double x) { return 12 * std::sqrt(x * share * (1 - share)) + 60; };
-    const double fewest = std::max({0.0, low * (k / words), low * k / words - stray(low)});
-    const double throws = std::min(
-        {word_bits * (j - 1.0), high * ((k + words - 1) / words), std::ceil(high * k / words + stray(high))});
+    const unsigned fewest_in_word = k / words, most_in_word = (k + words - 1) / words;
+    const double fewest = std::max({0.0, low * fewest_in_word, low * k / words - stray(low)});
+    const double throws =
+        std::min({word_bits * (j - 1.0), high * most_in_word, std::ceil(high * k / words + stray(high))});
     if (fewest > throws) return 1;
     const auto word_fault =
         any_fault_from(static_cast<unsigned>(fewest), static_cast<unsigned>(throws), word_bits, reached(j));

@@ -36,8 +36,8 @@ double rate_of(double lean, double all) { return (lean + (all - lean) / 2) / all
 // more keys have come than unknowns. The first blocks of a layer are the lean ones.
 double rate_of(const sealed::layer_shape& layer, double bumped_share) {
     const auto kept = [&](std::uint64_t chunks, std::uint64_t blocks) {
-        const double starts = static_cast<double>(blocks * sealed::window);
-        const double all = static_cast<double>(layer.starts());
+        const auto starts = static_cast<double>(blocks * sealed::window);
+        const auto all = static_cast<double>(layer.starts());
         const double sure = std::min(all / 2, starts_without_bumps);
         return static_cast<double>(chunks) *
                (starts - std::max(0.0, starts - sure) * bumped_share * all / (all - sure));

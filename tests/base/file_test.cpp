@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <array>
 #include <fstream>
 #include <iterator>
 
@@ -14,6 +15,21 @@ namespace {
 std::string contents(const std::filesystem::path& path) {
     std::ifstream in(path);
     return {std::istreambuf_iterator<char>(in), {}};
+}
+
+TEST(file, a_pipe_is_read_as_far_as_it_is_filled) {
+    int ends[2];
+    ASSERT_EQ(pipe(ends), 0);
+    const descriptor from(ends[0]);
+    descriptor to(ends[1]);
+    std::array<std::byte, 64> into{};
+    ASSERT_TRUE(write_fully(to.get(), as_byte_view("some")));
+    EXPECT_EQ(*read_waiting(from.get(), into), 4u);  // and does not wait for more
+    ASSERT_TRUE(write_fully(to.get(), as_byte_view("more")));
+    EXPECT_EQ(*read_waiting(from.get(), std::span(into).first(3)), 3u);
+    to = descriptor();
+    EXPECT_EQ(*read_waiting(from.get(), into), 1u);
+    EXPECT_EQ(*read_waiting(from.get(), into), 0u);
 }
 
 TEST(file, appears_when_committed_and_not_before) {
