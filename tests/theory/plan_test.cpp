@@ -241,7 +241,8 @@ TEST(plan, open_hashes_are_the_best_hashes) {
             const auto p = *choose(want);
             EXPECT_LE(p.memory_bytes(), memory);
             EXPECT_LE(p.message_bits_per_item(), message);
-            for (const plan& other : *tradeoff(want)) {
+            const auto rows = *tradeoff(want);
+            for (const plan& other : rows) {
                 EXPECT_GE(other.false_positive_rate, 0.95 * p.false_positive_rate);
                 if (other.fill <= 0.5) {
                     EXPECT_GE(other.false_positive_rate * (1 + 1e-9), p.false_positive_rate);
