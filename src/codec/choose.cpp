@@ -37,7 +37,7 @@ namespace {
 
 // Up to here the bit-by-bit coder takes no more than a tenth of a second, and its few bytes less count.
 constexpr std::uint64_t small_array = std::uint64_t{1} << 23;
-// Below this density gaps are few, and the coder of bytes has little to do but escape.
+// Below this density of ones, or of zeros, gaps are few, and the coder of bytes has little to do but escape.
 constexpr double sparse = 0.01;
 
 // All cores, where there is enough for them to do; the bytes are the same.
@@ -50,8 +50,9 @@ how run_for(std::uint64_t bits) {
 codec_id choose(bit_view in, coding want) {
     if (want == coding::raw) return codec_id::raw;
     if (want == coding::smallest && in.bits <= small_array) return codec_id::range;
-    return static_cast<double>(in.ones) < sparse * static_cast<double>(in.bits) ? codec_id::gaps
-                                                                                : codec_id::bytes;
+    const std::uint64_t rarer = std::min(in.ones, in.bits - in.ones);
+    return static_cast<double>(rarer) < sparse * static_cast<double>(in.bits) ? codec_id::gaps
+                                                                              : codec_id::bytes;
 }
 
 void encode(codec_id id, bit_view bits, std::vector<std::byte>& out) {

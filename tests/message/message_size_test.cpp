@@ -102,6 +102,18 @@ TEST(message_size, a_dense_filter_keeps_its_budget) {
     }
 }
 
+// More than 2^23 bits, nearly all of them ones: coded by the zeros between them.
+TEST(message_size, a_nearly_full_filter) {
+    const auto p =
+        *choose({.items = 2'000'000, .bits_per_item = 4.5, .hashes = 32, .layout = layout_id::spread});
+    ASSERT_GT(p.fill, 0.999);
+    const auto real = sample_of(
+        4, [&](unsigned run) { return to_bytes(filled(p, run), {.want = coding::smallest}).size(); });
+    const message_size expected = expected_message(p, coding::smallest);
+    EXPECT_EQ(expected.codec, codec_id::gaps);
+    EXPECT_NEAR(static_cast<double>(expected.total()), real.mean, tolerance(real, 4));
+}
+
 TEST(message_size, deltas) {
     constexpr unsigned runs = 12;
     for (const std::uint64_t items : {20u, 1'000u, 20'000u}) {

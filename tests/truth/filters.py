@@ -4,7 +4,7 @@ import math
 import statistics
 
 from measured import Message, error_of_mean, log2_choose, rate_of_bits
-from mathematics import delta_bits, entropy
+from mathematics import delta_bits, entropy, rate_deviation
 
 SHARE = 0.01  # or four deviations, whichever is more
 CODECS = ("raw", "adaptive", "range", "bytes", "gaps", "counters")
@@ -32,14 +32,16 @@ def samples(tool, plan, count, first_seed):
     return {"fill": fills, "false_positive_rate": rates, "message_bits": sizes}
 
 
-def check_means(tool, plan, audit, take, count, where, floor):
+def check_means(tool, plan, audit, take, count, where, floor, stray={}):
     """The means over filters are the plan's: take(tool, plan, count, seed) measures some, figure by figure. The first
-    sample is forgotten where it misses; `floor` is what a figure may always differ by."""
+    sample is forgotten where it misses; `floor` is what a figure may always differ by, and `stray` its deviation where
+    that is known: a sample without the rare filter that makes up most of the mean does not show it."""
     first, again = take(tool, plan, count, 1000), None
     for figure, values in first.items():
         if figure not in plan:
             continue
-        allowed = lambda sample: max(SHARE * plan[figure], error_of_mean(sample), floor.get(figure, 0.0))
+        allowed = lambda sample: max(SHARE * plan[figure], error_of_mean(sample), floor.get(figure, 0.0),
+                                     4 * stray.get(figure, 0.0) / math.sqrt(len(sample)))
         mean = sum(values) / len(values)
         if abs(mean - plan[figure]) > allowed(values):
             again = again or take(tool, plan, 4 * count, 5000)
@@ -145,7 +147,10 @@ def check_delta(tool, plan, share, audit):
 
 def measure(tool, plan, share, audit):
     # The mean message is up to a bit below that of the mean fill.
-    taken = check_means(tool, plan, audit, samples, filters_for(plan["items"]), where_of(plan), {"message_bits": 1.0})
+    rate = plan["false_positive_rate"]
+    deviation = rate * rate_deviation(plan["layout"], plan["items"], plan["bits"], plan["hashes"])
+    taken = check_means(tool, plan, audit, samples, filters_for(plan["items"]), where_of(plan), {"message_bits": 1.0},
+                        {"false_positive_rate": deviation})
     check_strangers(tool, plan, audit)
     check_info(tool, plan, 4 * statistics.stdev(taken["message_bits"]) / 8, audit)
     if share is not None:
