@@ -3,7 +3,9 @@
 //
 // A message is believed or it is not: a full one replaces what is held if it is newer; a delta is applied if
 // it starts from the very generation and the very bits that are held. Anything else changes nothing, and
-// wants() says what to ask the publisher for: one question and one answer put things right.
+// wants() says what to ask the publisher for: one question and one answer put things right. Messages of a
+// generation that is not wanted are told by their header and cost only their checksum; a delta that is
+// applied costs a few passes over what is held.
 //
 // A state machine: time is handed in, messages are bytes, nothing waits. Thread safety: none.
 #pragma once
@@ -14,6 +16,8 @@
 #include "posy/message.hpp"
 
 namespace posy {
+
+struct opened_frame;
 
 // What became of a message.
 enum class reception {
@@ -49,9 +53,7 @@ class subscriber {
     std::optional<std::uint64_t> have() const { return whole_ ? std::nullopt : generation(); }
 
   private:
-    reception accept(message m);
-    reception accept(bloom_filter filter, std::uint64_t generation);
-    reception accept(const filter_delta& delta, std::uint64_t generation);
+    reception receive(const opened_frame&);
 
     read_limits limits_;
     std::optional<bloom_filter> filter_;
