@@ -78,6 +78,7 @@ void add_change(CLI::App& app) {
         sub->add_option("FILTER", o->filter, "The filter, changed in place")->required();
         o->keys.add_to(*sub);
         sub->add_option("-o,--output", o->output, "Write the changed filter here instead");
+        add_reading_options(*sub);
         sub->callback([o, run] { run(*o); });
     };
     command("add", "Add keys to a filter",

@@ -58,6 +58,7 @@ void add_combination(CLI::App& app, const std::string& name, const std::string& 
                      "Filters of one kind and geometry; - for standard input, and each may hold several")
         ->required();
     command->add_option("-o,--output", s->output, "File to write; - for standard output")->default_val("-");
+    add_reading_options(*command);
     command->callback([s, how] {
         std::optional<any_body> all;
         for_each_message(s->files, [&](message next, const std::string& file) {
@@ -89,6 +90,7 @@ void add_fold(CLI::App& app) {
         ->check(CLI::Range(std::uint64_t{1}, max_bits))
         ->capture_default_str();
     command->add_option("-o,--output", s->output, "File to write; - for standard output")->default_val("-");
+    add_reading_options(*command);
     command->callback(
         [s] { save_body(s->output, take(fold(load_plain(s->file), s->by), display_name(s->file))); });
 }

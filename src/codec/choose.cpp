@@ -41,7 +41,7 @@ namespace {
 // the bit-by-bit coder takes its time over bits that tell nothing.
 constexpr double sparse = 0.01;
 
-constexpr std::uint64_t slow_bits_per_byte = 128, fast_bytes_per_byte = 64, ones_per_byte = 64;
+constexpr std::uint64_t slow_bits_per_byte = 128, fast_bytes_per_byte = 128, ones_per_byte = 64;
 
 // All cores, where there is enough for them to do; the bytes are the same.
 how run_for(std::uint64_t bits) {
@@ -70,6 +70,8 @@ result<void> check_work(codec_id id, byte_view coded, std::uint64_t array_bits, 
         }
         case codec_id::bytes:
         case codec_id::counters: {
+            byte_view rest = coded;
+            if (base::take_varint(rest) && rest.empty()) return {};  // all are alike: nothing to decode
             const std::uint64_t most = 8 * (free.fast_bytes + fast_bytes_per_byte * size);
             if (array_bits > most) return beyond(most);
             if (!free.small_tables && array_bits <= slow_array) return beyond(0);
@@ -93,12 +95,14 @@ codec_id choose(bit_view in, coding want) {
     if (want == coding::raw) return codec_id::raw;
     const auto rarer = static_cast<double>(std::min(in.ones, in.bits - in.ones));
     const bool few = rarer < sparse * static_cast<double>(in.bits);
-    if (want == coding::smallest && in.bits <= (few ? for_part.slow_bits : slow_array)) return codec_id::range;
+    if (want == coding::smallest && in.bits <= (few ? for_part.slow_bits : slow_array))
+        return codec_id::range;
     return few ? codec_id::gaps : codec_id::bytes;
 }
 
 codec_id encode_for_reader(bit_view bits, coding want, std::optional<codec_id> asked, const allowance& free,
                            std::vector<std::byte>& out) {
+    if (asked == codec_id::counters) asked = choose(bits, coding::smallest);  // these are none
     const codec_id id = asked.value_or(choose(bits, want));
     if (id == codec_id::raw) return id;
     const std::size_t before = out.size();

@@ -33,8 +33,7 @@ reception subscriber::receive(const opened_frame& opened) {
         wants_ = whole_ = true;
         return reception::wrong_base;
     }
-    auto read = read_body(
-        opened, filter_ ? limits_.holding(filter_->bits().words().size_bytes()) : limits_);
+    auto read = read_body(opened, filter_ ? limits_.holding(filter_->bits().words().size_bytes()) : limits_);
     if (!read) return reception::damaged;
     if (is_delta) {
         if (!apply(*filter_, std::get<filter_delta>(read->body))) {

@@ -44,9 +44,9 @@ std::uint64_t near(dice& d, std::uint64_t value) {
 // Large arrays take long, so they are drawn rarely; but they are drawn.
 std::uint64_t array_bits(dice& d, std::uint64_t now) {
     const std::uint64_t which = d.below(1000);
-    if (which < 500) return std::min(near(d, now), std::uint64_t{1} << 20);
-    if (which < 980) return d.of_any_size(17);
-    if (which < 998) return d.of_any_size(23);
+    if (which < 500) return std::min(near(d, now), std::uint64_t{1} << 16);
+    if (which < 990) return d.of_any_size(16);
+    if (which < 998) return d.of_any_size(22);
     return d.of_any_size(41);
 }
 
@@ -79,8 +79,9 @@ void change_number(dice& d, byte_string& payload) {
 
 void repeat_slice(dice& d, byte_string& payload) {
     const std::size_t from = d.below(payload.size()), size = 1 + d.below(payload.size() - from);
-    const byte_string slice(payload.begin() + static_cast<difference>(from),
-                            payload.begin() + static_cast<difference>(from + std::min<std::size_t>(size, 64)));
+    const byte_string slice(
+        payload.begin() + static_cast<difference>(from),
+        payload.begin() + static_cast<difference>(from + std::min<std::size_t>(size, 64)));
     const std::uint64_t times = d.one_in(200) ? d.below(500) : d.below(6);
     for (std::uint64_t i = 0; i < times; ++i) put(payload, from, slice);
 }
@@ -101,7 +102,8 @@ void change_payload(dice& d, byte_string& payload, const std::vector<byte_string
                 payload[d.below(size)] ^= static_cast<std::byte>(1u << d.below(8));
                 break;
             case 4:
-                payload[place_in(d, size - 1)] = static_cast<std::byte>(d.one_in(3) ? 0xff * d.below(2) : d.roll());
+                payload[place_in(d, size - 1)] =
+                    static_cast<std::byte>(d.one_in(3) ? 0xff * d.below(2) : d.roll());
                 break;
             case 5:
                 payload.resize(d.below(size));
@@ -116,7 +118,8 @@ void change_payload(dice& d, byte_string& payload, const std::vector<byte_string
                 const byte_string& other = donors[d.below(donors.size())];
                 const std::size_t from = d.below(other.size());
                 put(payload, d.below(size),
-                    byte_view(other).subspan(from, std::min<std::size_t>(d.of_any_size(8), other.size() - from)));
+                    byte_view(other).subspan(from,
+                                             std::min<std::size_t>(d.of_any_size(8), other.size() - from)));
             }
         }
     }

@@ -1,7 +1,7 @@
 // Messages changed with knowledge of their structure, and made whole again: a header is taken apart, changed
-// and written anew in its only form, numbers in a payload are replaced by numbers, messages inside of messages
-// are changed as messages, and every checksum is made to fit. So a mutation is refused for what it says, and
-// not because it is damaged.
+// and written anew in its only form, numbers in a payload are replaced by numbers, messages inside of
+// messages are changed as messages, and every checksum is made to fit. So a mutation is refused for what it
+// says, and not because it is damaged.
 //
 // Everything is drawn from one sequence: the same seed gives the same messages.
 #pragma once

@@ -15,8 +15,8 @@ namespace posy::hostile {
 namespace {
 
 // By kind and, where there is a choice, by coding.
-constexpr std::array kinds{"filter",    "counting", "delta",  "queryable", "sealed", "map",
-                           "count-min", "spectral", "heavy",  "growing",   "window", "reconcile"};
+constexpr std::array kinds{"filter",    "counting", "delta", "queryable", "sealed", "map",
+                           "count-min", "spectral", "heavy", "growing",   "window", "reconcile"};
 constexpr std::array codecs{"raw", "adaptive", "range", "bytes", "gaps", "counters"};
 constexpr std::array forms{"small", "fast", "list"};
 constexpr std::size_t per_kind = 11;  // 0 for those without a choice and for what is none
@@ -26,7 +26,8 @@ constexpr std::size_t damaged = 0, subscribers = kinds.size() * per_kind + 1, as
 
 std::size_t parser_of(byte_view message) {
     if (message.size() < frame::prefix_size) return damaged;
-    const auto kind = std::to_integer<std::size_t>(message[5]), codec = std::to_integer<std::size_t>(message[6]);
+    const auto kind = std::to_integer<std::size_t>(message[5]),
+               codec = std::to_integer<std::size_t>(message[6]);
     if (kind == 0 || kind > kinds.size()) return damaged;
     const auto of_kind = [&](std::size_t which) { return 1 + (kind - 1) * per_kind + which; };
     if (kind <= 3) return of_kind(codec < codecs.size() ? codec + 1 : 0);
@@ -44,8 +45,9 @@ void use(const counting_filter& filter) { use(filter.projection()); }
 void use(const filter_delta& delta) {
     if (delta.geometry.bits > 1 << 16) return;  // nobody has a base of a size that nobody sent
     auto base = bloom_filter::make(delta.geometry);
-    filter_delta fitting{delta.geometry,        delta.items,          delta.base_generation,
-                         bits_checksum(base->bits()), *delta.flips.clone(), delta.intersection};
+    filter_delta fitting{delta.geometry,        delta.items,
+                         delta.base_generation, bits_checksum(base->bits()),
+                         *delta.flips.clone(),  delta.intersection};
     (void)apply(*base, fitting);
 }
 void use(const compressed_filter& filter) {
@@ -108,7 +110,8 @@ bool consume_in_session(const material& from, const input& in) {
                                    : reconcile::session::answer(set_of_victim(), talk.how, owner);
     for (std::size_t i = 0; i < in.honest; ++i) (void)victim.receive(talk.to_victim[i]);
     bool accepted = victim.receive(in.bytes).ok();
-    for (const byte_string& next : in.more) accepted = accepted && !victim.done() && victim.receive(next).ok();
+    for (const byte_string& next : in.more)
+        accepted = accepted && !victim.done() && victim.receive(next).ok();
     return accepted;
 }
 
@@ -117,7 +120,8 @@ const byte_string& any_of(dice& d, const std::vector<byte_string>& all) { return
 }  // namespace
 
 material material::make(const std::filesystem::path& testdata) {
-    return {small_messages(testdata), messages_at_the_limits(), conversations(), squid_digest_bytes(testdata)};
+    return {small_messages(testdata), messages_at_the_limits(), conversations(),
+            squid_digest_bytes(testdata)};
 }
 
 std::size_t input::received() const {
@@ -143,10 +147,16 @@ std::string parser_name(std::size_t parser) {
     return name + ", " + std::string(reconcile::name_of(static_cast<reconcile::kind>(which)));
 }
 
-input draw(const material& from, dice& d) {
+input draw(const material& from, dice& d, std::uint64_t number) {
     input in;
-    if (d.one_in(40)) {  // a conversation that goes wrong
-        in.talk = d.below(from.talks.size());
+    if (number < from.at_the_limits.size()) {
+        in.bytes = from.at_the_limits[number];
+        in.parser = parser_of(in.bytes);
+        return in;
+    }
+    if (d.one_in(40)) {                           // a conversation that goes wrong
+        do in.talk = d.below(from.talks.size());  // filters and trees take a millisecond of theory
+        while (from.talks[in.talk].how.method != reconcile::method::exact && !d.one_in(20));
         const conversation& talk = from.talks[in.talk];
         in.honest = d.below(talk.to_victim.size());
         const bool other = d.one_in(8);

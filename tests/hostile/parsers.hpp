@@ -30,7 +30,8 @@ struct input {
 std::size_t parser_count();
 std::string parser_name(std::size_t);
 
-input draw(const material&, dice&);
+// The first are those at the limits, as they are.
+input draw(const material&, dice&, std::uint64_t number);
 // Reads it with the default limits and uses what was read. Was it accepted?
 bool consume(const material&, const input&);
 

@@ -54,8 +54,7 @@ void add_coded_filters(std::vector<byte_string>& all, const geometry& g, std::ui
 
 void add_sketches(std::vector<byte_string>& all, std::uint64_t width, std::uint32_t keys) {
     auto sketch = *count_min::make(hasher(), width, 3, update_rule::plain);
-    auto heavy =
-        *heavy_hitters::top(*count_min::make(hasher(), width, 3, update_rule::conservative), keys);
+    auto heavy = *heavy_hitters::top(*count_min::make(hasher(), width, 3, update_rule::conservative), keys);
     for (std::uint32_t key = 0; key < keys; ++key) {
         sketch.add(hasher()(key), key % 7 + 1);
         heavy.add(std::to_string(key), hasher()(key), key % 7 + 1);
@@ -154,10 +153,13 @@ void add_reconciliation_at_the_limits(std::vector<byte_string>& all) {
     for (int i = 0; i < 20'000; ++i)
         run.symbols.push_back({{d.roll(), 0}, static_cast<std::uint32_t>(d.roll()), std::uint8_t{1}});
     all.push_back(reconciliation(reconcile::kind::symbols, run));
-    all.push_back(reconciliation(reconcile::kind::texts, reconcile::key_texts{std::vector<std::string>(50'000)}));
+    all.push_back(
+        reconciliation(reconcile::kind::texts, reconcile::key_texts{std::vector<std::string>(50'000)}));
     const auto bomb = filter_of({limit_bits, 1, layout_id::spread}, 3);
-    all.push_back(reconciliation(reconcile::kind::filter, byte_view(to_bytes(bomb, {.want = coding::smallest}))));
-    const auto slow = to_bytes(filter_of({codec::slow_array, 1, layout_id::spread}, 3), {.codec = codec_id::adaptive});
+    all.push_back(
+        reconciliation(reconcile::kind::filter, byte_view(to_bytes(bomb, {.want = coding::smallest}))));
+    const auto slow =
+        to_bytes(filter_of({codec::slow_array, 1, layout_id::spread}, 3), {.codec = codec_id::adaptive});
     all.push_back(reconciliation(reconcile::kind::filter, byte_view(slow)));
     byte_string tree{std::byte{8}, std::byte{3}, std::byte{2}};
     for (int i = 0; i < 2; ++i) {
@@ -204,13 +206,15 @@ std::vector<byte_string> small_messages(const std::filesystem::path& testdata) {
 std::vector<byte_string> messages_at_the_limits() {
     std::vector<byte_string> all;
     const geometry largest{limit_bits, 1, layout_id::spread};
-    for (const std::uint64_t keys : {0, 1, 3'000}) all.push_back(to_bytes(filter_of(largest, keys), {.codec = codec_id::gaps}));
+    for (const std::uint64_t keys : {0, 1, 3'000})
+        all.push_back(to_bytes(filter_of(largest, keys), {.codec = codec_id::gaps}));
     auto full = filter_of(largest, 0);
     std::ranges::fill(full.bits().words(), ~std::uint64_t{0});
     for (const codec_id id : {codec_id::gaps, codec_id::bytes}) all.push_back(to_bytes(full, {.codec = id}));
     for (std::uint64_t i = 0; i < 5; ++i) full.bits().words()[i * 1000] = 7;
     all.push_back(to_bytes(full, {.codec = codec_id::gaps}));
-    all.push_back(to_bytes(*make_delta(filter_of(largest, 0), filter_of(largest, 50)), {.codec = codec_id::gaps}));
+    all.push_back(
+        to_bytes(*make_delta(filter_of(largest, 0), filter_of(largest, 50)), {.codec = codec_id::gaps}));
     for (const auto form : {queryable_form::small, queryable_form::fast, queryable_form::list})
         all.push_back(to_bytes(*compressed_filter::make(filter_of(largest, 100), form)));
     const geometry slow{codec::slow_array, 2, layout_id::spread};
@@ -220,11 +224,15 @@ std::vector<byte_string> messages_at_the_limits() {
     for (const std::uint64_t keys : {1, 1'000, 100'000})
         all.push_back(to_bytes(filter_of({4 << 23, 2, layout_id::spread}, keys), {.codec = codec_id::bytes}));
     for (const std::uint64_t keys : {0, 1, 10'000}) {
-        all.push_back(to_bytes(counting_of({1 << 23, 1, layout_id::spread}, 4, keys), {.codec = codec_id::counters}));
-        all.push_back(to_bytes(counting_of({1 << 22, 1, layout_id::spread}, 8, keys), {.codec = codec_id::counters}));
+        all.push_back(
+            to_bytes(counting_of({1 << 23, 1, layout_id::spread}, 4, keys), {.codec = codec_id::counters}));
+        all.push_back(
+            to_bytes(counting_of({1 << 22, 1, layout_id::spread}, 8, keys), {.codec = codec_id::counters}));
     }
-    all.push_back(to_bytes(*counting_filter::make({limit_bits / 4, 1, layout_id::spread}, 4), {.codec = codec_id::counters}));
-    all.push_back(to_bytes(*counting_filter::make({limit_bits / 8, 1, layout_id::spread}, 8), {.codec = codec_id::counters}));
+    all.push_back(to_bytes(*counting_filter::make({limit_bits / 4, 1, layout_id::spread}, 4),
+                           {.codec = codec_id::counters}));
+    all.push_back(to_bytes(*counting_filter::make({limit_bits / 8, 1, layout_id::spread}, 8),
+                           {.codec = codec_id::counters}));
     add_sketches(all, limit_bits / 32 / 6, 5);
     add_sketches(all, 50'000, 5'000);
     add_sealed(all, 50'000);
@@ -247,7 +255,8 @@ std::vector<conversation> conversations() {
     std::vector<conversation> all;
     for (const auto& elements : {others, strangers}) {
         const reconcile::digest_set peer(hasher(), reconcile::digest_width::half, elements);
-        for (const auto method : {reconcile::method::exact, reconcile::method::filter, reconcile::method::tree}) {
+        for (const auto method :
+             {reconcile::method::exact, reconcile::method::filter, reconcile::method::tree}) {
             for (const bool victim_asks : {true, false}) {
                 conversation c{{.method = method}, victim_asks, {}};
                 auto ask = *reconcile::session::ask(victim_asks ? set_of_victim() : peer, c.how);
