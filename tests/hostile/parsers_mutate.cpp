@@ -1,6 +1,6 @@
 // What every parser costs at worst, over many mutated messages: time and memory, as a table.
 //
-//   parsers_mutate INPUTS [--seed N] [--jobs N] [--factor X] [--only NUMBER] [--testdata DIR]
+//   parsers_mutate INPUTS [--seed N] [--jobs N] [--factor X] [--only NUMBER] [--write DIR] [--testdata DIR]
 //
 // Messages of every kind and coding are changed with knowledge of their structure, checksums repaired
 // (mutation.hpp), and read with the default limits; what parses is asked once, unpacked or applied. Held
@@ -17,7 +17,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
+#include <fstream>
 #include <string>
 
 #include "gauge.hpp"
@@ -31,7 +31,7 @@ struct options {
     std::uint64_t inputs = 0, seed = 1, jobs = 1;
     std::int64_t only = -1;
     double factor = 1;
-    std::string testdata = POSY_TESTDATA;
+    std::string testdata = POSY_TESTDATA, write;
 };
 
 double allowed_milliseconds(double bytes) { return std::max(60.0, 2 * bytes / 1000); }
@@ -179,10 +179,24 @@ int reproduce(const options& o) {
     return 0;
 }
 
+// As files, for other programs to be fed with.
+int write_files(const options& o) {
+    const material from = material::make(o.testdata);
+    for (std::uint64_t number = 0; number < o.inputs; ++number) {
+        dice d(o.seed * 0x9e3779b97f4a7c15 + number);
+        const input in = draw(from, d, number);
+        std::ofstream file(o.write + "/" + std::to_string(number), std::ios::binary);
+        file.write(reinterpret_cast<const char*>(in.bytes.data()),
+                   static_cast<std::streamsize>(in.bytes.size()));
+        if (!file) return 2;
+    }
+    return 0;
+}
+
 int usage() {
     std::fprintf(stderr,
                  "usage: parsers_mutate INPUTS [--seed N] [--jobs N] [--factor X] [--only NUMBER] "
-                 "[--testdata DIR]\n");
+                 "[--write DIR] [--testdata DIR]\n");
     return 2;
 }
 
@@ -201,12 +215,15 @@ int main(int argc, char** argv) {
             o.factor = std::strtod(value, nullptr);
         } else if (name == "--only") {
             o.only = std::strtoll(value, nullptr, 10);
+        } else if (name == "--write") {
+            o.write = value;
         } else if (name == "--testdata") {
             o.testdata = value;
         } else {
             return usage();
         }
     }
+    if (!o.write.empty()) return write_files(o);
     return o.only >= 0 ? reproduce(o) : report(o, run_jobs(o));
 }
 

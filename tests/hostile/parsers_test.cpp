@@ -176,7 +176,8 @@ TEST(hostile_parsers, a_queryable_form_unpacks_within_the_limits) {
               std::string::npos);
     // The same as a small one, which is allowed.
     h.geometry.bits = 1 << 20;
-    EXPECT_TRUE(std::get<compressed_filter>(from_bytes(framed(h, byte_string(1 + 3 + 8)))->body).unpack());
+    list.resize(1 + 3 + 8);
+    EXPECT_TRUE(std::get<compressed_filter>(from_bytes(framed(h, list))->body).unpack());
 }
 
 // A directory of one bit for 64 blocks took longer to walk through than its bytes to read.
