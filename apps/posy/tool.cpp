@@ -34,7 +34,7 @@ void add_reading_options(CLI::App& command) {
     command.add_option(
         "--max-array", max_array,
         "Memory that one message may take when it is decoded, e.g. 2GiB, however few its bytes "
-        "are (default: 32 MiB and 32 times its bytes, at most 4 GiB)");
+        "are (default: 62 MiB and 32 times its bytes, at most 4 GiB)");
 }
 
 std::string display_name(const std::string& path, bool output) {

@@ -3,8 +3,8 @@
 // A few bytes can announce an array of a hundred gigabytes. So what a message may take when it is decoded is
 // bounded three times: by what any message is believed to need, however short; by a multiple of the bytes
 // that have arrived; and by a number that nothing passes. With the default values a message takes at most 64
-// MiB and 64 times its own size, of which the array is one half: the other is for all that a parser needs
-// beside it. Work is bounded along with memory: the codings that take a time out of proportion to their bytes
+// MiB and 64 times its own size, all told: arrays of 62 MiB and 32 times its size, and what a parser needs
+// beside them. Work is bounded along with memory: the codings that take a time out of proportion to their bytes
 // are accepted only where our own writer uses them (docs/format.md, docs/security.md).
 //
 // Raw payloads in files are mapped and take none.
@@ -17,7 +17,7 @@ namespace posy {
 
 struct read_limits {
     std::uint64_t max_bytes = std::uint64_t{4} << 30;        // of the decoded arrays of a message
-    std::uint64_t believed_bytes = std::uint64_t{32} << 20;  // any message may ask for so much
+    std::uint64_t believed_bytes = std::uint64_t{62} << 20;  // any message may ask for so much
     std::uint64_t expansion = 32;                            // and for so many bytes more per byte received
 
     // So many bytes, however few arrive: for what the reader has asked for or trusts.

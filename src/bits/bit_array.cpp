@@ -11,13 +11,14 @@
 #include <fstream>
 #include <string>
 
+#include "array_memory.hpp"
 #include "posy/layout/traits.hpp"
 #include "word_kernels.hpp"
 
 namespace posy {
 namespace {
 
-constexpr std::uint64_t huge_page = 2 << 20;
+using bits::huge_page;
 
 error out_of_memory(std::uint64_t bytes) {
     return {"no memory for an array of " + std::to_string(bytes) + " bytes; ask for fewer bits"};
@@ -42,7 +43,7 @@ result<bit_array> bit_array::make(std::uint64_t bits) {
         std::memset(words, 0, bytes);
         return bit_array(memory(words, [](std::uint64_t* p) { std::free(p); }), bits, page_use{});
     }
-    // Fresh pages are zero. Huge pages need an aligned piece: map a little more and start inside it.
+    // Fresh pages are zero. Huge pages need an aligned piece: map a little more and give back what is around.
     const std::uint64_t mapped = round_up(bytes, huge_page) + huge_page;
     void* base =
         mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -50,9 +51,11 @@ result<bit_array> bit_array::make(std::uint64_t bits) {
     const auto address = reinterpret_cast<std::uintptr_t>(base);
     auto* words = reinterpret_cast<std::uint64_t*>(static_cast<std::byte*>(base) +
                                                    (round_up(address, huge_page) - address));
-    const bool huge = madvise(words, round_up(bytes, huge_page), MADV_HUGEPAGE) == 0;
-    return bit_array(memory(words, [=](std::uint64_t*) { munmap(base, mapped); }), bits,
-                     page_use{false, huge});
+    const std::uint64_t before = round_up(address, huge_page) - address, kept = round_up(bytes, huge_page);
+    if (before > 0) munmap(base, before);
+    if (before < huge_page) munmap(reinterpret_cast<std::byte*>(words) + kept, huge_page - before);
+    const bool huge = madvise(words, kept, MADV_HUGEPAGE) == 0;
+    return bit_array(memory(words, [=](std::uint64_t* p) { munmap(p, kept); }), bits, page_use{false, huge});
 }
 
 result<bit_array> bit_array::map(int file, std::uint64_t offset, std::uint64_t bits) {

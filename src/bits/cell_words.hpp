@@ -1,8 +1,10 @@
 // The counters of a word, all at once: 16 of 4 bits or 8 of 8 bits.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <span>
 
 namespace posy::bits {
 
@@ -24,6 +26,20 @@ constexpr std::uint64_t cells_above_0(std::uint64_t word, unsigned width) {
 // How many counters of the word are at their largest value.
 constexpr unsigned cells_full(std::uint64_t word, unsigned width) {
     return 64 / width - static_cast<unsigned>(std::popcount(cells_above_0(~word, width)));
+}
+
+// Calls use(i, word) for the words that are not 0. A stretch of zeros is passed over at the speed of memory.
+template <class Use>
+void each_word_above_0(std::span<const std::uint64_t> words, Use use) {
+    constexpr std::size_t stretch = 16;
+    for (std::size_t from = 0; from < words.size(); from += stretch) {
+        const auto here = words.subspan(from, std::min(stretch, words.size() - from));
+        std::uint64_t any = 0;
+        for (const std::uint64_t word : here) any |= word;
+        if (any == 0) continue;
+        for (std::size_t i = 0; i < here.size(); ++i)
+            if (here[i] != 0) use(from + i, here[i]);
+    }
 }
 
 }  // namespace posy::bits

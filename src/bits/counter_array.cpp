@@ -12,8 +12,9 @@ result<counter_array> counter_array::make(std::uint64_t size, unsigned width) {
 
 counter_array counter_array::from_cells(bit_array cells, unsigned width) {
     counter_array counters(std::move(cells), width);
-    for (const std::uint64_t word : counters.cells_.words())
-        if (word != 0) counters.saturated_ += bits::cells_full(word, width);
+    bits::each_word_above_0(counters.cells_.words(), [&](std::size_t, std::uint64_t word) {
+        counters.saturated_ += bits::cells_full(word, width);
+    });
     return counters;
 }
 

@@ -1,5 +1,6 @@
 #include "nested.hpp"
 
+#include "bits/array_memory.hpp"
 #include "choose.hpp"
 
 namespace posy::codec {
@@ -36,11 +37,11 @@ void append_bits(const bit_array& bits, std::vector<std::byte>& out) {
 }
 
 result<bit_array> take_bits(base::reader& in, std::uint64_t bits, std::uint64_t max_bytes) {
-    const std::uint64_t memory = bit_array::word_count(bits) * 8;
+    const std::uint64_t memory = bits::array_memory(bits);
     if (memory > max_bytes) in.fail("an array of " + base::above_limit(memory, max_bytes));
     const auto id = static_cast<codec_id>(in.byte());
     if (id > codec_id::gaps || id == codec_id::adaptive) in.fail("an unknown codec");
-    const byte_view coded = in.take(in.varint(memory));
+    const byte_view coded = in.take(in.varint(bit_array::word_count(bits) * 8));
     if (in.wrong()) return *in.wrong();
     if (auto fair = check_work(id, coded, bits, for_part); !fair)
         return in.fail_inside(fair.error()), *in.wrong();

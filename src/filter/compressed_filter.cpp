@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/reader.hpp"
+#include "bits/array_memory.hpp"
 #include "codec/elias_fano.hpp"
 #include "codec/position_list.hpp"
 #include "codec/rice_blocks.hpp"
@@ -131,7 +132,7 @@ result<double> compressed_filter::false_positive_rate() const {
 }
 
 result<bloom_filter> compressed_filter::unpack() const {
-    if (const std::uint64_t memory = bit_array::word_count(geometry_.bits) * 8; memory > bits_->max_unpacked)
+    if (const std::uint64_t memory = bits::array_memory(geometry_.bits); memory > bits_->max_unpacked)
         return error{"unpacked it takes " + base::above_limit(memory, bits_->max_unpacked)};
     auto bits = bit_array::make(geometry_.bits);
     if (!bits) return bits.error();

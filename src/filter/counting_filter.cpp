@@ -42,10 +42,9 @@ result<counting_filter> counting_filter::from_counters(const posy::geometry& g, 
     const auto cells = counters.cells().words();
     const auto set = projection->bits().words();
     const unsigned each = 64 / counters.width();  // counters in a word
-    for (std::size_t i = 0; i < cells.size(); ++i) {
-        if (cells[i] == 0) continue;
-        set[i * each / 64] |= bits::cells_above_0(cells[i], counters.width()) << i * each % 64;
-    }
+    bits::each_word_above_0(cells, [&](std::size_t i, std::uint64_t word) {
+        set[i * each / 64] |= bits::cells_above_0(word, counters.width()) << i * each % 64;
+    });
     projection->set_items(items);
     return counting_filter(std::move(*projection), std::move(counters));
 }

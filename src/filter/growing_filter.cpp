@@ -8,6 +8,7 @@
 
 #include "base/reader.hpp"
 #include "base/varint.hpp"
+#include "bits/array_memory.hpp"
 #include "codec/expected_size.hpp"
 #include "codec/nested.hpp"
 #include "count_distribution.hpp"
@@ -370,7 +371,7 @@ result<growing_filter> growing_filter::parse(hasher hash, byte_view payload, std
         const std::uint64_t stage_items = in.varint(came.back());
         auto bits = codec::take_bits(in, g.bits, max_bytes - memory);
         if (!bits) return bits.error();
-        memory += bit_array::word_count(g.bits) * 8;
+        memory += bits::array_memory(g.bits);
         stages.push_back(bloom_filter::from_bits(g, std::move(*bits), stage_items));
     }
     if (const auto& wrong = in.finish()) return *wrong;

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "base/reader.hpp"
+#include "bits/array_memory.hpp"
 #include "codec/nested.hpp"
 #include "posy/algebra.hpp"
 #include "posy/saturate.hpp"
@@ -267,7 +268,7 @@ result<window_filter> window_filter::parse(hasher hash, byte_view payload, std::
     const std::uint64_t latest = in.varint();
     // An array takes three bytes at least; in memory, its bits and its description.
     const std::uint64_t count = in.varint(in.left() / 3);
-    const std::uint64_t size = bit_array::word_count(g.bits) * 8 + sizeof(generation);
+    const std::uint64_t size = bits::array_memory(g.bits) + sizeof(generation);
     if (!in.wrong() && std::max<std::uint64_t>(count, 1) > max_bytes / size)
         in.fail(std::to_string(count) + " arrays of " + base::above_limit(size, max_bytes));
     if (in.wrong()) return *in.wrong();

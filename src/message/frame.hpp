@@ -21,6 +21,7 @@
 #include <optional>
 #include <vector>
 
+#include "bits/array_memory.hpp"
 #include "posy/bytes.hpp"
 #include "posy/codec.hpp"
 #include "posy/compressed_filter.hpp"
@@ -68,6 +69,11 @@ struct header {
     std::uint64_t array_bits() const { return geometry.bits * (kind == kind::counting ? counter_bits : 1); }
     // Its size in memory.
     std::uint64_t array_bytes() const { return (array_bits() + 63) / 64 * 8; }
+    // That, and of a counting filter also the plain one that it keeps beside its counters.
+    std::uint64_t memory_bytes() const {
+        return bits::array_memory(array_bits()) +
+               (kind == kind::counting ? bits::array_memory(geometry.bits) : 0);
+    }
 };
 
 std::vector<std::byte> encode(const header&);

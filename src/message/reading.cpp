@@ -29,8 +29,8 @@ result<void> check_sum(byte_view header, byte_view payload, byte_view trailer) {
 }
 
 result<void> check_limit(const frame::header& h, std::uint64_t most) {
-    if (h.array_bytes() <= most) return {};
-    return error{"the array takes " + base::above_limit(h.array_bytes(), most)};
+    if (h.memory_bytes() <= most) return {};
+    return error{"the array takes " + base::above_limit(h.memory_bytes(), most)};
 }
 
 // The body around an array that has been read or decoded.

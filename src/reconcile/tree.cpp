@@ -3,6 +3,7 @@
 #include <cmath>
 #include <utility>
 
+#include "bits/array_memory.hpp"
 #include "payload.hpp"
 #include "posy/plan.hpp"
 #include "posy/reconcile/theory.hpp"
@@ -145,7 +146,7 @@ result<reconciliation_tree> reconciliation_tree::parse(const hasher& hash, byte_
             filter->geometry().layout != layout_id::spread) {
             return error{"not a spread filter of the tree's hash that knows its items", start};
         }
-        taken += bit_array::word_count(filter->geometry().bits) * 8;
+        taken += bits::array_memory(filter->geometry().bits);
         filters.push_back(std::move(*filter));
     }
     if (auto wrong = in.finish()) return *wrong;

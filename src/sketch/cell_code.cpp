@@ -1,5 +1,7 @@
 #include "cell_code.hpp"
 
+#include "bits/array_memory.hpp"
+
 namespace posy::sketch {
 
 void append_cells(const cell_array& cells, std::vector<std::byte>& out) {
@@ -21,8 +23,11 @@ void append_cells(const cell_array& cells, std::vector<std::byte>& out) {
     end_run();
 }
 
-result<cell_array> take_cells(base::reader& in, std::uint64_t size, std::uint64_t max_bytes) {
-    if (size > max_bytes / 4) in.fail("a table of " + base::above_limit(4 * size, max_bytes));
+result<cell_array> take_cells(base::reader& in, std::uint64_t size, std::uint64_t max_bytes,
+                              const std::function<void(std::uint64_t, std::uint32_t)>& seen) {
+    std::uint64_t memory = size > cell_array::max_size ? ~std::uint64_t{0} : 4 * size;
+    if (memory >= 2 * bits::huge_page && memory <= max_bytes) memory = bits::array_memory(8 * memory);
+    if (memory > max_bytes) in.fail("a table of " + base::above_limit(memory, max_bytes));
     if (in.wrong()) return *in.wrong();
     auto cells = cell_array::make(size);
     if (!cells) return cells;
@@ -30,6 +35,7 @@ result<cell_array> take_cells(base::reader& in, std::uint64_t size, std::uint64_
     for (std::uint64_t i = 0; i < size && !in.wrong();) {
         const std::uint64_t value = in.varint(cell_array::largest);
         if (value != 0) {
+            seen(i, static_cast<std::uint32_t>(value));
             cells->set(i++, static_cast<std::uint32_t>(value));
             after_run = false;
             continue;

@@ -4,6 +4,7 @@
 // write a table.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "base/reader.hpp"
@@ -15,6 +16,9 @@ void append_cells(const cell_array& cells, std::vector<std::byte>& out);
 
 // Reads a table of so many cells, after checking that their memory is within what is left of `max_bytes`. An
 // empty one when something is wrong; `in` knows what.
-result<cell_array> take_cells(base::reader& in, std::uint64_t size, std::uint64_t max_bytes);
+// `seen` is told of every cell above 0: a table of zeros costs no more than its memory does.
+result<cell_array> take_cells(
+    base::reader& in, std::uint64_t size, std::uint64_t max_bytes,
+    const std::function<void(std::uint64_t at, std::uint32_t value)>& seen = [](auto, auto) {});
 
 }  // namespace posy::sketch

@@ -151,18 +151,22 @@ result<count_min> count_min::parse(hasher hash, byte_view payload, std::uint64_t
     if (in.wrong()) return *in.wrong();
     if (auto valid = check(hash, width, depth, rule); !valid) return error{valid.error().message, 0};
     const std::uint64_t total = in.varint();
-    auto cells = sketch::take_cells(in, width * depth, max_bytes);
+    struct row_sum {
+        std::uint64_t sum = 0;
+        bool stuck = false;
+    };
+    std::vector<row_sum> rows(depth);
+    auto cells = sketch::take_cells(in, width * depth, max_bytes, [&](std::uint64_t at, std::uint32_t value) {
+        row_sum& row = rows[at / width];
+        row.sum += value;
+        row.stuck = row.stuck || value == cell_array::largest;
+    });
     if (!cells) return cells.error();
     if (const auto& wrong = in.finish()) return *wrong;
 
     // Every weight went to one counter of each row: all of it, or conservatively at most that.
     for (unsigned row = 0; row < depth; ++row) {
-        std::uint64_t sum = 0;
-        bool stuck = false;
-        for (std::uint64_t i = row * width; i < (row + 1) * width; ++i) {
-            sum += (*cells)[i];
-            stuck = stuck || (*cells)[i] == cell_array::largest;
-        }
+        const auto [sum, stuck] = rows[row];
         const bool exact = rule == update_rule::plain && !stuck && total != ~std::uint64_t{0};
         if (sum > total || (exact && sum < total)) {
             return error{"row " + std::to_string(row) + " holds " + std::to_string(sum) + " where " +

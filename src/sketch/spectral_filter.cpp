@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/reader.hpp"
+#include "bits/array_memory.hpp"
 #include "cell_code.hpp"
 #include "codec/nested.hpp"
 #include "filter/key_positions.hpp"
@@ -179,13 +180,16 @@ result<spectral_filter> spectral_filter::parse(hasher hash, byte_view payload, s
     g.bits = in.varint();
     if (in.wrong()) return *in.wrong();
     if (auto valid = check(g, method); !valid) return error{valid.error().message, 0};
-    if (const std::uint64_t memory = memory_bytes(g, method); memory > max_bytes)
-        return error{"a filter of " + base::above_limit(memory, max_bytes), 0};
+    const bool twice = method == spectral_method::recurring_minimum;
+    const auto table = [](std::uint64_t cells) { return bits::array_memory(32 * cells); };
+    const std::uint64_t memory =
+        table(g.bits) + (twice ? table(second_geometry(g).bits) + bits::array_memory(g.bits) : 0);
+    if (memory > max_bytes) return error{"a filter of " + base::above_limit(memory, max_bytes), 0};
     const std::uint64_t items = in.varint();
     auto cells = sketch::take_cells(in, g.bits, max_bytes);
     if (!cells) return cells.error();
     std::optional<second_filter> second;
-    if (method == spectral_method::recurring_minimum) {
+    if (twice) {
         auto marks = codec::take_bits(in, g.bits, max_bytes);
         if (!marks) return marks.error();
         const auto geometry = second_geometry(g);

@@ -14,6 +14,7 @@ void* __real_aligned_alloc(std::size_t alignment, std::size_t size);
 void __real_free(void* memory);
 void* __real_mmap(void* at, std::size_t size, int protection, int flags, int file, off_t offset);
 int __real_munmap(void* at, std::size_t size);
+int __real_madvise(void* at, std::size_t size, int advice);
 }
 
 namespace {
@@ -76,8 +77,12 @@ void __wrap_free(void* memory) {
 }
 void* __wrap_mmap(void* at, std::size_t size, int protection, int flags, int file, off_t offset) {
     void* memory = __real_mmap(at, size, protection, flags, file, offset);
-    if (memory != MAP_FAILED) add(static_cast<std::int64_t>(size));
+    if (memory != MAP_FAILED) held.fetch_add(static_cast<std::int64_t>(size), std::memory_order_relaxed);
     return memory;
+}
+int __wrap_madvise(void* at, std::size_t size, int advice) {
+    add(0);  // an array that asks for huge pages has given back what it does not need
+    return __real_madvise(at, size, advice);
 }
 int __wrap_munmap(void* at, std::size_t size) {
     add(-static_cast<std::int64_t>(size));

@@ -1,8 +1,8 @@
 // What a piece of work takes: processor time of all threads, and the most memory it held at one time.
 //
 // Memory is counted where it is asked for: operator new and delete are replaced (gauge.cpp), and
-// aligned_alloc, free, mmap and munmap of the library are wrapped by the linker (CMakeLists.txt). A mapping
-// counts as a whole, whether its pages are touched or not.
+// aligned_alloc, free, mmap, munmap and madvise of the library are wrapped by the linker (CMakeLists.txt). A
+// mapping counts as a whole, whether its pages are touched or not.
 #pragma once
 
 #include <cstdint>

@@ -54,12 +54,12 @@ void expect_quick(Work work) {
 
 TEST(read_limits, believes_in_proportion_to_what_came) {
     constexpr read_limits usual;
-    EXPECT_EQ(usual.most(0), 32u << 20);
-    EXPECT_EQ(usual.most(1000), (32u << 20) + 32'000);
+    EXPECT_EQ(usual.most(0), 62u << 20);
+    EXPECT_EQ(usual.most(1000), (62u << 20) + 32'000);
     EXPECT_EQ(usual.most(std::uint64_t{1} << 40), std::uint64_t{4} << 30);
     EXPECT_EQ(usual.most(~std::uint64_t{0}), std::uint64_t{4} << 30);
     EXPECT_EQ(usual.holding(1 << 30).most(0), 1u << 30);
-    EXPECT_EQ(usual.holding(5).most(0), 32u << 20);
+    EXPECT_EQ(usual.holding(5).most(0), 62u << 20);
     EXPECT_EQ(read_limits::exactly(7).most(1 << 20), 7u);
     EXPECT_EQ((read_limits{.max_bytes = 100}).most(1), 100u);
 }

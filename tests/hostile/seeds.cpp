@@ -14,7 +14,8 @@
 namespace posy::hostile {
 namespace {
 
-constexpr std::uint64_t limit_bits = std::uint64_t{32} << 23;  // what any message may ask for
+constexpr std::uint64_t limit_bits =
+    8 * (read_limits{}.believed_bytes / (2 << 20) * (2 << 20));  // what any message may ask for
 
 byte_string file_bytes(const std::filesystem::path& path) {
     std::ifstream in(path, std::ios::binary);
@@ -229,11 +230,11 @@ std::vector<byte_string> messages_at_the_limits() {
         all.push_back(
             to_bytes(counting_of({1 << 22, 1, layout_id::spread}, 8, keys), {.codec = codec_id::counters}));
     }
-    all.push_back(to_bytes(*counting_filter::make({limit_bits / 4, 1, layout_id::spread}, 4),
+    all.push_back(to_bytes(*counting_filter::make({std::uint64_t{48} << 21, 1, layout_id::spread}, 4),
                            {.codec = codec_id::counters}));
-    all.push_back(to_bytes(*counting_filter::make({limit_bits / 8, 1, layout_id::spread}, 8),
+    all.push_back(to_bytes(*counting_filter::make({std::uint64_t{54} << 20, 1, layout_id::spread}, 8),
                            {.codec = codec_id::counters}));
-    add_sketches(all, limit_bits / 32 / 6, 5);
+    add_sketches(all, limit_bits / 32 / 3 - 64, 5);
     add_sketches(all, 50'000, 5'000);
     add_sealed(all, 50'000);
     add_growing(all, limit_bits / 8 * 15 / 16, 1'000);
