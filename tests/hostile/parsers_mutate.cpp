@@ -143,11 +143,14 @@ int report(const options& o, const std::vector<record>& rows) {
         "| parser | messages | accepted | slowest, ms of bytes | %% of the time | most memory, MiB of bytes "
         "| "
         "%% of the memory |\n|---|---|---|---|---|---|---|\n");
-    record all;
+    record all, refused;
     int status = 0;
     for (std::size_t i = 0; i < rows.size(); ++i) {
         if (rows[i].inputs == 0) continue;
-        print_row(parser_name(i), rows[i]);
+        if (rows[i].accepted > 0)
+            print_row(parser_name(i), rows[i]);
+        else
+            refused.add(rows[i]);  // not a message, or kinds and codecs that do not go together
         all.add(rows[i]);
         if (rows[i].time_share > o.factor || rows[i].memory_share > 1) {
             status = 1;
@@ -156,6 +159,7 @@ int report(const options& o, const std::vector<record>& rows) {
                          rows[i].bytes / (1 << 20));
         }
     }
+    print_row("none: refused by the header", refused);
     print_row("all", all);
     return status;
 }
