@@ -6,12 +6,26 @@
 namespace posy::http {
 
 namespace {
-std::string address_of(const host_port& to, bool secure) {
-    return (secure ? "https://" : "http://") + to.text();
+std::string address_of(const host_port& to, bool secure, chosen_by who) {
+    return (who == chosen_by::client ? "client " : "") + std::string(secure ? "https://" : "http://") +
+           to.text();
+}
+
+// Leaves the addresses where a client may send us. These very addresses are connected to: a name that is
+// resolved once more may lead elsewhere (DNS rebinding).
+void keep_allowed(std::vector<tcp::endpoint>& endpoints, const destinations& allowed, const host_port& to) {
+    std::string why;
+    std::erase_if(endpoints, [&](const tcp::endpoint& e) {
+        const auto refused = allowed.refuses(e.address());
+        if (!refused.empty()) why = refused;
+        return !refused.empty();
+    });
+    if (endpoints.empty() && !why.empty())
+        throw refusal(403, "this proxy does not connect to " + to.host + ": " + why);
 }
 }  // namespace
 
-task<channel> client::connect(const host_port& to, bool secure, clock::duration time) {
+task<channel> client::connect(const host_port& to, bool secure, clock::duration time, chosen_by who) {
     std::vector<tcp::endpoint> endpoints;
     boost::system::error_code failed;
     if (const auto address = asio::ip::make_address(to.host, failed); !failed) {
@@ -22,6 +36,7 @@ task<channel> client::connect(const host_port& to, bool secure, clock::duration 
             co_await resolver.async_resolve(to.host, std::to_string(to.port), asio::use_awaitable);
         for (const auto& each : found) endpoints.push_back(each.endpoint());
     }
+    if (who == chosen_by::client) keep_allowed(endpoints, for_clients_, to);
     failed = asio::error::host_not_found;
     for (const auto& endpoint : endpoints) {
         // The watch guards transports; a connection that is still being made has a timer of its own.
@@ -44,14 +59,14 @@ task<channel> client::connect(const host_port& to, bool secure, clock::duration 
         made.connection->expires_after(time);
         co_await made.connection->connect_handshake(to.host);
         made.reader = std::make_unique<reader>(*made.connection);
-        made.address = address_of(to, secure);
+        made.address = address_of(to, secure, who);
         co_return made;
     }
     throw boost::system::system_error(failed, "cannot connect to " + to.text());
 }
 
-task<channel> client::open(const host_port& to, bool secure, clock::duration time) {
-    const auto found = kept_.find(address_of(to, secure));
+task<channel> client::open(const host_port& to, bool secure, clock::duration time, chosen_by who) {
+    const auto found = kept_.find(address_of(to, secure, who));
     while (found != kept_.end() && !found->second.empty()) {
         auto last = std::move(found->second.back());
         found->second.pop_back();
@@ -62,7 +77,7 @@ task<channel> client::open(const host_port& to, bool secure, clock::duration tim
         last.channel.connection->expires_after(time);
         co_return std::move(last.channel);
     }
-    co_return co_await connect(to, secure, time);
+    co_return co_await connect(to, secure, time, who);
 }
 
 void client::keep(channel c) {

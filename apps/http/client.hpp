@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "destinations.hpp"
 #include "message.hpp"
 #include "transport.hpp"
 
@@ -19,7 +20,7 @@ namespace posy::http {
 struct channel {
     std::unique_ptr<transport> connection;
     std::unique_ptr<http::reader> reader;
-    std::string address;  // "https://host:port", the name it is kept under
+    std::string address;  // the name it is kept under
     bool used = false;    // it has carried an exchange before
 };
 
@@ -29,14 +30,18 @@ struct answer {
     std::uint64_t sent = 0, received = 0;  // bytes on the connection, heads and all
 };
 
+// Who chose the server: our configuration, or a client, who may not send us everywhere. Neither gets a
+// connection that was made for the other.
+enum class chosen_by { us, client };
+
 class client {
   public:
     explicit client(watch& w) : watch_(w) {}
 
     // A kept connection to the server, or a new one.
-    task<channel> open(const host_port&, bool secure, clock::duration time);
-    // A new one.
-    task<channel> connect(const host_port&, bool secure, clock::duration time);
+    task<channel> open(const host_port&, bool secure, clock::duration time, chosen_by = chosen_by::us);
+    // A new one. Throws refusal(403) when a client chose what it may not.
+    task<channel> connect(const host_port&, bool secure, clock::duration time, chosen_by = chosen_by::us);
     void keep(channel);
 
     // One whole exchange. `request.target` is what goes into the request line.
@@ -45,6 +50,8 @@ class client {
 
     // How servers are verified; without it, only plain connections can be made.
     void trust(std::shared_ptr<asio::ssl::context> tls) { tls_ = std::move(tls); }
+    // Where clients may send us; before it is said, only into the Internet.
+    void confine(destinations where) { for_clients_ = std::move(where); }
 
     static constexpr std::size_t max_kept = 64;  // a server
     static constexpr auto keep_time = 30s;
@@ -52,6 +59,7 @@ class client {
   private:
     watch& watch_;
     std::shared_ptr<asio::ssl::context> tls_;
+    destinations for_clients_{networks{}};
     struct kept {
         http::channel channel;
         clock::time_point since;

@@ -42,6 +42,8 @@ class watch {
     void stop();
     // Those that wait for a request that may never come.
     void close_idle();
+    // Of those the one that has waited longest; false: there is none.
+    bool close_longest_idle();
     asio::io_context& context() { return context_; }
 
   private:
@@ -87,7 +89,13 @@ class transport {
     // Has nothing arrived that nobody asked for? Of a connection between two exchanges.
     bool quiet();
     bool expired() const { return expired_; }
-    bool idle = false;  // it would not be missed: its owner says so
+    // It would not be missed: its owner says so.
+    void idle(bool is) {
+        idle_ = is;
+        if (is) idle_since_ = clock::now();
+    }
+    // Our own address on this connection.
+    asio::ip::address local();
     const tcp::endpoint& remote() const { return remote_; }
     std::uint64_t bytes_read() const { return read_; }
     std::uint64_t bytes_written() const { return written_; }
@@ -103,7 +111,8 @@ class transport {
     tcp::endpoint remote_;
     clock::duration time_{};
     clock::time_point deadline_;
-    bool expired_ = false;
+    bool expired_ = false, idle_ = false;
+    clock::time_point idle_since_;
 };
 
 }  // namespace posy::http

@@ -1,7 +1,6 @@
 #include "node.hpp"
 
 #include <fmt/format.h>
-#include <openssl/crypto.h>
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
@@ -18,7 +17,6 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr std::string_view squid_path = "/squid-internal-periodic/store_digest";
 constexpr unsigned squid_bits_per_entry = 8;
 
 http::response answer(unsigned status, std::string body = {}, std::string_view type = "text/plain") {
@@ -59,18 +57,6 @@ std::chrono::seconds wait_of(const cache::fields& fields) {
     return 0s;
 }
 
-// A browser on this machine says whose page sends a request; whoever visits a page does not mean to change
-// our set.
-bool from_another_site(const cache::fields& fields) {
-    const auto origin = fields.find("Origin"), host = fields.find("Host");
-    if (!origin) return false;
-    return !host || (*origin != "http://" + std::string(*host) && *origin != "https://" + std::string(*host));
-}
-
-bool same_secret(std::string_view a, std::string_view b) {
-    return a.size() == b.size() && CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
-}
-
 local_set::key_source keys_of(const key_store& keys) {
     return [&keys](const local_set::visit& visit) { keys.for_each(visit); };
 }
@@ -83,6 +69,7 @@ node::node(const options& how, http::server& server, std::unique_ptr<key_store> 
       server_(server),
       keys_(std::move(keys)),
       all_keys_(keys_ ? keys_of(*keys_) : std::move(all)),
+      access_(how_),
       set_(how_, all_keys_),
       directory_(read_limits{.max_bytes = std::uint64_t{1} << 30}),
       peers_(how_, server.first(), directory_, traffic_) {
@@ -155,17 +142,6 @@ http::task<void> node::tell_peers() {
     }
 }
 
-bool node::trusted(const http::request& r) const {
-    if (r.local) return true;
-    const auto who = r.connection.remote().address();
-    if (std::ranges::any_of(how_.allow, [&](const network& n) { return n.contains(who); })) return true;
-    if (how_.token.empty()) return false;
-    // Authorization of a request that goes on is for the origin, which must not learn our secret.
-    const auto given =
-        r.head.fields.find(r.head.target.starts_with('/') ? "Authorization" : "Proxy-Authorization");
-    return given && same_secret(*given, "Bearer " + how_.token);
-}
-
 bool node::have(std::string_view key) const { return holds ? holds(key) : set_.may_contain(key); }
 
 http::task<bool> node::handle(http::request& r) {
@@ -185,13 +161,9 @@ http::task<bool> node::handle(http::request& r) {
     http::response a;
     if (get && path == "/healthz") {
         a = answer(200, "ok\n");
-    } else if (!trusted(r)) {
+    } else if (auto refused = access_.refuses(r, path)) {
         ++server_.counts().forbidden;
-        a = answer(how_.token.empty() ? 403 : 401, "this node answers those who have its token\n");
-        if (!how_.token.empty()) a.head.fields.add("WWW-Authenticate", "Bearer");
-    } else if (!get && from_another_site(r.head.fields)) {
-        ++server_.counts().forbidden;
-        a = answer(403, "a page of another site may not change anything here\n");
+        a = std::move(*refused);
     } else if (get && path == "/summary") {
         co_await send_summary(r);
         co_return true;
@@ -416,6 +388,7 @@ metrics node::collect() {
     refused("too_many", edge.too_many);
     refused("too_slow", edge.too_slow);
     refused("forbidden", edge.forbidden);
+    refused("made_room", edge.made_room);
     refused("failed", edge.failed);
     peers_.describe(m);
     if (describe_more) describe_more(m);

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -44,41 +43,6 @@ std::optional<peer_address> parse_peer(std::string_view text) {
     if (peer.name.empty()) peer.name = where->authority.text();
     peer.where = std::move(*where);
     return peer;
-}
-
-bool network::contains(const asio::ip::address& who) const {
-    const auto bits_of = [](const asio::ip::address& a) {
-        std::vector<unsigned char> bytes;
-        if (a.is_v4()) {
-            const auto b = a.to_v4().to_bytes();
-            bytes.assign(b.begin(), b.end());
-        } else {
-            const auto b = a.to_v6().to_bytes();
-            bytes.assign(b.begin(), b.end());
-        }
-        return bytes;
-    };
-    const auto ours = bits_of(address), theirs = bits_of(who);
-    if (ours.size() != theirs.size()) return false;
-    for (unsigned i = 0; i < bits; ++i) {
-        const auto mask = static_cast<unsigned char>(0x80 >> (i % 8));
-        if ((ours[i / 8] & mask) != (theirs[i / 8] & mask)) return false;
-    }
-    return true;
-}
-
-std::optional<network> parse_network(std::string_view text) {
-    const auto slash = std::min(text.find('/'), text.size());
-    boost::system::error_code failed;
-    network n{asio::ip::make_address(std::string(text.substr(0, slash)), failed)};
-    if (failed) return std::nullopt;
-    const unsigned all = n.address.is_v4() ? 32 : 128;
-    n.bits = all;
-    if (slash == text.size()) return n;
-    const auto count = text.substr(slash + 1);
-    const auto [end, wrong] = std::from_chars(count.data(), count.data() + count.size(), n.bits);
-    if (wrong != std::errc{} || end != count.data() + count.size() || n.bits > all) return std::nullopt;
-    return n;
 }
 
 std::vector<peer_address> read_peers(const std::string& path) {

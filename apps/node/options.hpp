@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "http/message.hpp"
+#include "http/networks.hpp"
 #include "http/server.hpp"
 #include "posy/digest.hpp"
 
@@ -37,21 +38,16 @@ struct peer_address {
 // "NAME=URL", "URL", "squid:NAME=URL" or "squid:URL"; the name is by default the address.
 std::optional<peer_address> parse_peer(std::string_view);
 
-// A network: an address and how many of its leading bits count.
-struct network {
-    asio::ip::address address;
-    unsigned bits = 0;
-    bool contains(const asio::ip::address&) const;
-};
-std::optional<network> parse_network(std::string_view);
-
 struct options {
     std::string name;  // of this node among its peers; by default the first address it listens on
     std::vector<http::host_port> listen{{"127.0.0.1", 3128}};
     std::vector<http::host_port> listen_tls;
     std::string tls_certificate, tls_key, tls_authority;  // PEM files
-    std::string token;           // shared by all nodes; needed by whoever is not on this machine
-    std::vector<network> allow;  // who needs no token
+    // Who may do what (access.hpp). The token is shared by all nodes and opens everything; the networks need
+    // none.
+    std::string token;
+    http::networks allow_peers, allow_clients, allow_administrators;
+    std::vector<std::string> host_names;  // further names that requests may call this node by
     http::serving serving;
 
     std::vector<peer_address> peers;

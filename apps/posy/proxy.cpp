@@ -34,11 +34,17 @@ void add_proxy(CLI::App& app) {
                         "File for a line a request, in the common format; - is standard output");
     command->add_option("--connect-port", how->connect_ports, "Ports that CONNECT may go to")
         ->capture_default_str();
+    auto destinations = std::make_shared<std::vector<std::string>>();
+    command->add_option(
+        "--allow-destination", *destinations,
+        "Networks beyond the Internet that clients may be connected to, as 10.1.0.0/16, or loopback "
+        "(with all addresses of this machine), link-local, private; default: none (403)");
     command
         ->add_option("--break-siblings", how->break_siblings,
                      "Share of questions to siblings to break, for tests")
         ->group("");
-    command->callback([arguments, how, disk] {
+    command->callback([arguments, how, disk, destinations] {
+        how->destinations = networks_of("--allow-destination", *destinations);
         if (!disk->directory.empty()) how->store.disk = *disk;
         node::options node_how = node_options(*arguments);
         // With no other word, as many as would fit if they had 8 KB each.

@@ -182,7 +182,7 @@ http::task<bool> proxy::fetch_from_origin(exchange& e, const cache::stored& stal
         e.request.connection.expires_after(how_.origin_time + 10s);
         u = co_await send(e.request.here.client, to, head, &e.request, how_.origin_time);
     } catch (const http::refusal& r) {
-        failed = r.status == 504 ? 504 : 502;
+        failed = r.status == 504 || r.status == 403 ? r.status : 502;  // late, not allowed, or nonsense
         why = r.what();
     } catch (const std::exception& x) {
         failed = 502;

@@ -10,6 +10,7 @@
 #include <random>
 
 #include "exchange.hpp"
+#include "forwards.hpp"
 #include "http/now.hpp"
 #include "posy/cache/url.hpp"
 #include "posy/cache/validation.hpp"
@@ -59,6 +60,7 @@ proxy::proxy(const options& how, const node::options& node_how, http::server& se
     counting_ = true;
     node_->holds = [this](std::string_view url) { return store_->has(url); };
     node_->describe_more = [this](node::metrics& m) { describe(m); };
+    for (const auto& each : server_.workers()) each->client.confine(http::destinations(how_.destinations));
     asio::co_spawn(server_.first().context, keep_time(), asio::detached);
 }
 
@@ -95,7 +97,15 @@ http::task<void> proxy::handle(http::request& r) {
         const bool done = co_await node_->handle(r);
         if (done) co_return;
     }
-    if (!node_->trusted(r)) throw http::refusal(403, "this proxy is not for you");
+    // A sibling gets what is here, and nothing fetched for it.
+    using node::role;
+    const auto& rights = node_->rights();
+    const bool sibling = r.head.fields.lists("Cache-Control", "only-if-cached") && rights.is(role::peer, r);
+    if (!sibling && !rights.is(role::client, r)) throw http::refusal(403, rights.denial(role::client, r));
+    if (const auto last = last_answer(r.head)) {
+        co_await http::reply(r, *last);
+        co_return;
+    }
     auto url = cache::normal_url(r.head.target);
     if (!url || !http::parse_url(*url))
         throw http::refusal(400, "a proxy is asked for absolute URLs, http://… or https://…");
@@ -257,7 +267,8 @@ http::task<void> proxy::refuse(exchange& e, unsigned status, const std::string& 
 }
 
 http::task<void> proxy::open_tunnel(http::request& r) {
-    if (!node_->trusted(r)) throw http::refusal(403, "this proxy is not for you");
+    const auto& rights = node_->rights();
+    if (!rights.is(node::role::client, r)) throw http::refusal(403, rights.denial(node::role::client, r));
     const auto to = http::parse_authority(r.head.target, 0);
     if (!to || to->port == 0) throw http::refusal(400, "CONNECT names HOST:PORT");
     if (std::ranges::find(how_.connect_ports, to->port) == how_.connect_ports.end())
@@ -267,14 +278,18 @@ http::task<void> proxy::open_tunnel(http::request& r) {
     exchange e{r, to->text(), {.cache = node_->how().name}, "1.1 " + node_->how().name};
     std::optional<http::channel> made;
     std::string why;
+    unsigned failed = 502;
     try {
-        made = co_await r.here.client.connect(*to, false, how_.origin_time);
+        made = co_await r.here.client.connect(*to, false, how_.origin_time, http::chosen_by::client);
+    } catch (const http::refusal& x) {
+        failed = x.status;
+        why = x.what();
     } catch (const std::exception& x) {
         why = x.what();
     }
     r.keep_alive = false;
     if (!made) {
-        co_await refuse(e, 502, "the tunnel cannot be made: " + why, outcome::failed);
+        co_await refuse(e, failed, "the tunnel cannot be made: " + why, outcome::failed);
         co_return;
     }
     count(e, outcome::tunnel, 200, 0);

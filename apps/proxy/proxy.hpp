@@ -31,6 +31,7 @@ struct options {
     std::uint64_t max_object = std::uint64_t{8} << 20;  // larger answers pass through
     std::string access_log;
     std::vector<std::uint16_t> connect_ports{443};
+    http::networks destinations;  // beyond the Internet, where clients may be connected to
     std::chrono::milliseconds sibling_time{2000}, origin_time{30'000};
     double break_siblings = 0;  // this share of the questions to siblings fails: for tests of failure
 };

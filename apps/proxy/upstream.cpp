@@ -49,12 +49,14 @@ http::task<upstream> send(http::client& client, const destination& to, const htt
     const bool once = body || head.method == "POST" || head.method == "PATCH";
     if (body && from->parsing.chunked()) out.fields.set("Transfer-Encoding", "chunked");
     const std::string text = http::to_text(out) + "\r\n";
+    // Siblings are configured; origins are whatever a client wrote.
+    const auto who = to.as_proxy ? http::chosen_by::us : http::chosen_by::client;
     for (;;) {
         upstream u;
         if (once) {
-            u.channel = co_await client.connect(to.where, to.secure, time);
+            u.channel = co_await client.connect(to.where, to.secure, time, who);
         } else {
-            u.channel = co_await client.open(to.where, to.secure, time);
+            u.channel = co_await client.open(to.where, to.secure, time, who);
         }
         auto& connection = *u.channel.connection;
         const auto before = connection.bytes_read();
