@@ -155,7 +155,9 @@ http::task<bool> peers::ask(peer& from) {
         co_return hold&& http::clock::now() - start > how_.wait / 2;
     }
     if (got.head.status != 200 && got.head.status != 226)
-        drop(from, fmt::format("answers {} to /summary", got.head.status));
+        drop(from,
+             fmt::format("answers {} to /summary{}", got.head.status,
+                         got.head.status == 421 ? "; it needs --host-name " + where.authority.host : ""));
     const auto message = as_byte_view(got.body);
     auto became = directory_.receive(name, message, now);
     if (became == reception::outdated && got.head.status == 200) {

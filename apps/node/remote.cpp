@@ -62,6 +62,8 @@ http::task<http::answer> ask_server(http::worker& here, const remote& from, http
         throw std::runtime_error(fmt::format("{}; ask for {}", said, *location));
     if (status == 401 || status == 403)
         throw std::runtime_error(said + "; if it wants a token, name it with --token-file");
+    if (status == 421)
+        throw std::runtime_error(said + "; a node is asked by its address, or by a name of its --host-name");
     if (status == 404) throw std::runtime_error(said + "; a node publishes its filter at /summary");
     throw std::runtime_error(said);
 }

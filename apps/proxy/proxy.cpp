@@ -12,6 +12,7 @@
 #include "exchange.hpp"
 #include "forwards.hpp"
 #include "http/now.hpp"
+#include "posy/cache/cache_control.hpp"
 #include "posy/cache/url.hpp"
 #include "posy/cache/validation.hpp"
 
@@ -97,11 +98,12 @@ http::task<void> proxy::handle(http::request& r) {
         const bool done = co_await node_->handle(r);
         if (done) co_return;
     }
-    // A sibling gets what is here, and nothing fetched for it.
+    // A sibling gets what is here; nothing is fetched for it.
     using node::role;
     const auto& rights = node_->rights();
-    const bool sibling = r.head.fields.lists("Cache-Control", "only-if-cached") && rights.is(role::peer, r);
-    if (!sibling && !rights.is(role::client, r)) throw http::refusal(403, rights.denial(role::client, r));
+    if (!rights.is(role::client, r) && !(rights.is(role::peer, r) && cache::may_look_up(r.head) &&
+                                         cache::request_directives_of(r.head.fields).only_if_cached))
+        throw http::refusal(403, rights.denial(role::client, r));
     if (const auto last = last_answer(r.head)) {
         co_await http::reply(r, *last);
         co_return;
