@@ -176,6 +176,21 @@ task<bool> server::skip_body(request& r) {
     co_return true;
 }
 
+task<void> server::refuse(transport& connection, unsigned status, const std::string& why, bool answered) {
+    status == 500                    ? ++counts_.failed
+    : status == 429                  ? ++counts_.too_many
+    : status == 403 || status == 401 ? ++counts_.forbidden
+                                     : ++counts_.malformed;
+    if (on_refusal) on_refusal(connection.remote().address().to_string(), status, why);
+    if (answered) co_return;
+    const auto text = fmt::format(
+        "HTTP/1.1 {} {}\r\nConnection: close\r\nContent-Type: text/plain\r\nContent-Length: "
+        "{}\r\n\r\n{}\n",
+        status, reason_of(status), why.size() + 1, why);
+    connection.expires_after(5s);
+    co_await connection.write(text);
+}
+
 // Reads requests and has them answered, until either side has had enough.
 task<void> server::converse(std::unique_ptr<transport> connection, worker& here) {
     connection->expires_after(how_.head_time);
@@ -233,20 +248,9 @@ task<void> server::converse(std::unique_ptr<transport> connection, worker& here)
         refused = 500;
         why = e.what();
     }
-    if (refused) {
-        refused == 500                     ? ++counts_.failed
-        : refused == 429                   ? ++counts_.too_many
-        : refused == 403 || refused == 401 ? ++counts_.forbidden
-                                           : ++counts_.malformed;
-        if (on_refusal) on_refusal(connection->remote().address().to_string(), refused, why);
-        const auto text = fmt::format(
-            "HTTP/1.1 {} {}\r\nConnection: close\r\nContent-Type: text/plain\r\nContent-Length: "
-            "{}\r\n\r\n{}\n",
-            refused, reason_of(refused), why.size() + 1, why);
-        connection->expires_after(5s);
-        // A body may turn out to be malformed after its request was answered: then that was the answer.
-        if (connection->bytes_written() - from.interim_bytes() == written) co_await connection->write(text);
-    }
+    // A body may turn out to be malformed after its request was answered: then that was the answer.
+    const bool answered = connection->bytes_written() - from.interim_bytes() != written;
+    if (refused) co_await refuse(*connection, refused, why, answered);
     connection->finish_writing();
     if (refused || unread) co_await drain(*connection);
 }

@@ -99,6 +99,7 @@ class server {
     task<void> converse(std::unique_ptr<transport>, worker&);
     task<void> drain(transport&);
     task<bool> skip_body(request&);
+    task<void> refuse(transport&, unsigned status, const std::string& why, bool answered);
     void turn_away(tcp::socket&, unsigned status);
     bool too_often(const asio::ip::address&);
 

@@ -4,6 +4,7 @@ Clients of different networks are clients of this machine with source addresses 
 
 Usage: access_test.py POSY [unittest arguments]
 """
+import concurrent.futures
 import contextlib
 import http.client
 import os
@@ -285,16 +286,20 @@ class Connections(Access):
         proxy = self.proxy("--allow-admin", "127.0.0.9")
         long, chunked = b"Content-Length: 1000000000000", b"Transfer-Encoding: chunked"
         chunk = b"4000\r\n" + bytes(0x4000) + b"\r\n"
-        for port in (node.port, proxy.port):
-            for line, status in ((b"GET /healthz", 200), (b"PUT /keys/a", 403), (b"POST /keys", 403), (b"POST /none", 403)):
-                for length, piece, drip in ((long, bytes(65536), b"a"), (chunked, chunk, b"1\r\na\r\n")):
-                    head = line + b" HTTP/1.1\r\nHost: localhost\r\n" + length + b"\r\n\r\n"
-                    got, sent, _ = self.pour(port, head, piece)
-                    self.assertEqual(statuses(got), [status], line)
-                    self.assertLess(sent, 32 << 20)  # what is read of it is 1 MiB; the rest is the system's buffers
-                    got, _, seconds = self.pour(port, head, drip, pause=0.1)
-                    self.assertEqual(statuses(got), [status], line)
-                    self.assertLess(seconds, 12)  # 2 s to skip, 2 s to drain, the watch looks twice a second
+
+        def check(port, line, status, length, piece, drip):
+            head = line + b" HTTP/1.1\r\nHost: localhost\r\n" + length + b"\r\n\r\n"
+            got, sent, _ = self.pour(port, head, piece)
+            self.assertEqual(statuses(got), [status], line)
+            self.assertLess(sent, 32 << 20)  # what is read of it is 1 MiB; the rest is the system's buffers
+            got, _, seconds = self.pour(port, head, drip, pause=0.1)
+            self.assertEqual(statuses(got), [status], line)
+            self.assertLess(seconds, 12)  # 2 s to skip, 2 s to drain, the watch looks twice a second
+        with concurrent.futures.ThreadPoolExecutor(16) as pool:
+            for done in [pool.submit(check, port, *line, *body) for port in (node.port, proxy.port)
+                         for line in ((b"GET /healthz", 200), (b"PUT /keys/a", 403), (b"POST /keys", 403), (b"POST /none", 403))
+                         for body in ((long, bytes(65536), b"a"), (chunked, chunk, b"1\r\na\r\n"))]:
+                done.result()
         # A short one is read over, and the connection goes on.
         got, _ = exchange(node.port, b"PUT /keys/a HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n\r\nbytes" +
                           HEALTH.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n"))
