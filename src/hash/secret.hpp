@@ -2,7 +2,8 @@
 // leaves it. Keys of one digest can be made in any number for a hash whose seed is known, and a table by such
 // a hash becomes a list. Here nobody can, and two different keys never have one digest.
 //
-// Cost: 24 ns for a URL of 35 bytes where XXH3 takes 6, 115 ns for one of 300. Thread safety: all calls.
+// Cost: three to four times XXH3, 31 ns for a URL of 35 bytes and 154 for one of 300 where that takes 11 and
+// 38. Thread safety: all calls.
 #pragma once
 
 #include <string_view>
