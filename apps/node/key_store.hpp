@@ -14,6 +14,8 @@
 #include <string_view>
 #include <unordered_set>
 
+#include "hash/secret.hpp"
+
 namespace leveldb {
 class DB;
 }
@@ -34,7 +36,7 @@ class key_store {
 
   private:
     std::unique_ptr<leveldb::DB> db_;
-    std::unordered_set<std::string> in_memory_;
+    std::unordered_set<std::string, hash::by_secret, std::equal_to<>> in_memory_;
     bool sync_;
     mutable std::mutex mutex_;
 };

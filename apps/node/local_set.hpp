@@ -83,10 +83,15 @@ class local_set {
     std::uint64_t planned_ = 0, rebuilt_ = 0, rehashed_ = 0;
     std::atomic<std::uint64_t> generation_{0};
     std::map<std::optional<std::uint64_t>, answer> answers_;  // by what the asker holds
+    // A key as rebuild() knows it. The secret digest tells keys apart; the public one, which goes into the
+    // filter, may be that of many: whoever chooses the keys can see to it.
+    struct known_key {
+        digest secret, in_filter;
+    };
     // While rebuild() reads the keys, the hash that it reads them by, and what happens to them: enters or
     // leaves, in order.
     std::optional<hasher> rebuilding_;
-    std::vector<std::pair<digest, bool>> meanwhile_;
+    std::vector<std::pair<known_key, bool>> meanwhile_;
 };
 
 }  // namespace posy::node

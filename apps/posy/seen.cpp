@@ -50,7 +50,9 @@ window_filter go_on(const options& o) {
     keep("--items", parse_amount(o.items) == filter->planned().items);
     keep("--fpr", o.rate == filter->planned().rate);
     keep("--hash", o.hash.family() == filter->hash().family());
-    keep("--seed", o.command->count("--seed") == 0 || o.hash.seed() == filter->hash().seed());
+    const bool same_seed = !o.hash.has_seed() || o.hash.seed() == filter->hash().seed();
+    keep("--seed", same_seed);
+    keep("--seed-file", same_seed);
     return std::move(*filter);
 }
 

@@ -1,5 +1,7 @@
 #include "posy/cache/disk_store.hpp"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <array>
 #include <mutex>
@@ -9,6 +11,7 @@
 #include <vector>
 
 #include "base/file.hpp"
+#include "hash/secret.hpp"
 #include "posy/cache/stored_bytes.hpp"
 #include "shelf.hpp"
 
@@ -27,13 +30,14 @@ namespace {
 
 constexpr std::string_view hex_digits = "0123456789abcdef";
 constexpr std::size_t name_length = 32;
+constexpr std::size_t key_size = 16;
 
 void append_hex(std::string& to, std::uint64_t value) {
     for (int shift = 60; shift >= 0; shift -= 4) to += hex_digits[value >> shift & 15];
 }
 
-std::string file_name(const label& of) {
-    const digest name = name_of(of);
+std::string file_name(const label& of, const hasher& names) {
+    const digest name = name_of(of, names);
     std::string text;
     append_hex(text, name.high);
     append_hex(text, name.low);
@@ -66,7 +70,7 @@ std::optional<bytes> first_bytes(int file, std::uint64_t count) {
 }
 
 // The label of a file whose head is whole and whose length is what the head says.
-std::optional<label> label_in(const fs::path& path) {
+std::optional<label> label_in(const fs::path& path, const hasher& names) {
     const auto file = base::open_for_reading(path);
     const auto size = file ? base::regular_size(file->get()) : std::nullopt;
     if (!size || *size < stored_prefix_size) return std::nullopt;
@@ -75,7 +79,7 @@ std::optional<label> label_in(const fs::path& path) {
     if (!sizes || sizes->total() != *size) return std::nullopt;
     const auto head = first_bytes(file->get(), stored_prefix_size + sizes->head);
     auto found = head ? parse_label(*head) : error{"cannot read"};
-    if (!found || file_name(*found) != path.filename()) return std::nullopt;
+    if (!found || file_name(*found, names) != path.filename()) return std::nullopt;
     return std::move(*found);
 }
 
@@ -88,15 +92,38 @@ stored response_in(const fs::path& path, const label& expected) {
     return right ? *found : nullptr;
 }
 
+// The key of the directory, made when there is none. Without it what is there has no name, and is no more.
+result<hasher> names_in(const fs::path& directory) {
+    const fs::path path = directory / "key";
+    if (const auto file = base::open_for_reading(path); file && base::regular_size(file->get()) == key_size) {
+        if (const auto key = first_bytes(file->get(), key_size))
+            return hasher(hash_family::siphash, {load_little<std::uint64_t>(key->data()),
+                                                 load_little<std::uint64_t>(key->data() + 8)});
+    }
+    const auto made = hash::random_seed();
+    if (!made) return made.error();
+    std::array<std::byte, key_size> key;
+    store_little(key.data(), made->low);
+    store_little(key.data() + 8, made->high);
+    auto file = base::atomic_file::create(path);
+    if (file) ::fchmod(file->get(), S_IRUSR | S_IWUSR);
+    auto written = file ? base::write_fully(file->get(), key) : file.error();
+    if (written) written = file->commit();
+    if (!written) return error{"cannot write the key of the cache: " + written.error().text()};
+    return hasher(hash_family::siphash, *made);
+}
+
 }  // namespace
 
-disk_store::disk_store(const disk_options& options, observer* watching)
-    : directory_(options.directory), index_(std::make_unique<index>(options.bytes, watching)) {}
+disk_store::disk_store(const disk_options& options, const hasher& names, observer* watching)
+    : directory_(options.directory),
+      names_(names),
+      index_(std::make_unique<index>(options.bytes, watching)) {}
 
 disk_store::~disk_store() = default;
 
 fs::path disk_store::path_of(const label& of) const {
-    const auto name = file_name(of);
+    const auto name = file_name(of, names_);
     return directory_ / name.substr(0, 2) / name;
 }
 
@@ -109,7 +136,9 @@ result<std::unique_ptr<disk_store>> disk_store::open(const disk_options& options
     std::error_code wrong;
     fs::create_directories(options.directory, wrong);
     if (wrong) return error{"cannot make the directory of the cache: " + wrong.message()};
-    std::unique_ptr<disk_store> opened(new disk_store(options, watching));
+    const auto names = names_in(options.directory);
+    if (!names) return names.error();
+    std::unique_ptr<disk_store> opened(new disk_store(options, *names, watching));
     opened->scan();
     return opened;
 }
@@ -124,7 +153,7 @@ void disk_store::scan() {
             std::error_code wrong;
             const auto name = file.path().filename().string();
             if (!starts_with_name(name) || !file.is_regular_file(wrong)) return;
-            auto label = name.size() == name_length ? label_in(file.path()) : std::nullopt;
+            auto label = name.size() == name_length ? label_in(file.path(), names_) : std::nullopt;
             if (label) {
                 found.push_back(std::move(*label));
             } else {

@@ -35,7 +35,7 @@ memory_store::~memory_store() = default;
 
 // By the high half of the hash: the tables inside use the low one.
 memory_store::shard& memory_store::shard_of(std::string_view url) const {
-    return *shards_[hasher()(url).high % shards_.size()];
+    return *shards_[hash::secret_hasher()(url).high % shards_.size()];
 }
 
 stored memory_store::find(std::string_view url, const request_head& request) {

@@ -48,7 +48,7 @@ struct store::tiers {
         : both(watching), memory(options.memory, options.disk ? &both : watching) {}
 
     // Held while one URL changes in both tiers; others may share it.
-    std::mutex& lock_of(std::string_view url) { return locks[url_hash{}(url) % locks.size()]; }
+    std::mutex& lock_of(std::string_view url) { return locks[hash::by_secret{}(url) % locks.size()]; }
 
     tally both;
     memory_store memory;

@@ -16,11 +16,11 @@ void append_on_one_line(std::string& to, std::string_view text) {
 
 }  // namespace
 
-digest name_of(const label& of) {
+digest name_of(const label& of, const hasher& hash) {
     std::string text;
     text.reserve(of.url.size() + 1 + of.variant.key.size());
     text.append(of.url).append("\n").append(of.variant.key);
-    return hasher()(text);
+    return hash(text);
 }
 
 seconds stored_response::age(seconds now) const {

@@ -32,7 +32,7 @@ std::unique_ptr<disk_store> opened(const fs::path& directory, observer* watching
 std::vector<fs::path> files_in(const fs::path& directory) {
     std::vector<fs::path> files;
     for (const auto& each : fs::recursive_directory_iterator(directory)) {
-        if (each.is_regular_file()) files.push_back(each.path());
+        if (each.is_regular_file() && each.path().filename() != "key") files.push_back(each.path());
     }
     return files;
 }

@@ -1,7 +1,8 @@
 // Stored responses in a directory, which survive a restart: one file each, in the form of stored_bytes.hpp.
 //
-// A file is DIRECTORY/ab/ab12… with the 32 hexadecimal digits of the label's name. It is written aside and
-// renamed into place, and never changed: whenever the process is killed, what is there is whole. (After a
+// A file is DIRECTORY/ab/ab12… with the 32 hexadecimal digits of the label's name under the secret key of the
+// directory, which is in DIRECTORY/key: whoever chooses URLs cannot make two of one name. It is written aside
+// and renamed into place, and never changed: whenever the process is killed, what is there is whole. (After a
 // loss of power a file may be damaged, since nothing waits for the disk; the checksums find it.) The index of
 // URLs, variants and sizes is in memory, within the same S3-FIFO queues as the memory store's.
 // Cost: a put writes a file, a find reads one; both block. The index takes some 300 bytes and the URL a file.
@@ -31,7 +32,8 @@ class disk_store {
   public:
     // Reads the heads of what is there, oldest first; the observer hears of each URL. Files that are cut off,
     // have a damaged head or stand under the wrong name, and leftovers of unfinished writes, are removed;
-    // files that are not the store's by their name are left alone. A damaged body is found when it is read.
+    // without its key, so is everything. Files that are not the store's by their name are left alone. A
+    // damaged body is found when it is read.
     static result<std::unique_ptr<disk_store>> open(const disk_options&, observer* watching = nullptr);
     ~disk_store();
 
@@ -48,12 +50,13 @@ class disk_store {
 
   private:
     struct index;
-    disk_store(const disk_options&, observer* watching);
+    disk_store(const disk_options&, const hasher& names, observer* watching);
     void scan();
     std::filesystem::path path_of(const label&) const;
     void remove_file(const label&) const;
 
     std::filesystem::path directory_;
+    hasher names_;
     std::unique_ptr<index> index_;
 };
 

@@ -33,8 +33,9 @@ struct label {
     std::uint64_t size = 0;  // bytes, against a store's budget
 };
 
-// The 128-bit name of a variant of a URL: of its file on disk, of its trace in the eviction queues.
-digest name_of(const label&);
+// The 128-bit name of a variant of a URL: of its file on disk, of its trace in the eviction queues. Under a
+// secret hash, so that nobody can make two of one name.
+digest name_of(const label&, const hasher&);
 
 // What a stored response costs beyond its strings: pointers, list and table nodes, allocator rounding.
 inline constexpr std::uint64_t stored_overhead = 512;
