@@ -175,8 +175,10 @@ node::options node_options(const node_arguments& a) {
     how.allow_clients = networks_of("--allow-client", a.allow_clients);
     how.allow_administrators = networks_of("--allow-admin", a.allow_administrators);
     for (const auto& name : how.host_names) {
+        boost::system::error_code no_address;
+        boost::asio::ip::make_address(name, no_address);
         const auto parsed = http::parse_authority(name, 80);
-        if (!parsed || parsed->host != name)
+        if (no_address && (!parsed || parsed->host != name))
             throw failure("--host-name '" + name + "' is not a host name; write NAME, without a port");
     }
     if (!a.token_file.empty()) {

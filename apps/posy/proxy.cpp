@@ -11,6 +11,7 @@ void add_proxy(CLI::App& app) {
         app, "proxy", "Cache the Web together with others (docs/proxy.md)",
         "  posy proxy --memory 1G\n"
         "  posy proxy --name px1 --peer px2=http://10.0.0.2:3128 --peer squid:old=http://10.0.0.9:3128 …\n"
+        "  posy proxy --listen 0.0.0.0:3128 --allow-client 10.0.0.0/8 --allow-destination 10.1.0.0/16\n"
         "  curl -x http://127.0.0.1:3128 -sD - http://example.org/ -o /dev/null");
     auto arguments = std::make_shared<node_arguments>();
     auto how = std::make_shared<proxy::options>();
