@@ -385,6 +385,7 @@ void peers::describe(metrics& m) const {
                   "Times that the peer's false hits were more than its summary explains",
                   static_cast<double>(p->judged.rests()), label);
     }
+    if (count_ == 0) return;
     const auto memory = directory_.memory_use();
     m.gauge("posy_peers_summary_bytes", "Memory of the summaries of all peers",
             static_cast<double>(memory.used));
