@@ -206,7 +206,7 @@ class Keys(Scratch):
         a.add(["both"])
         until(lambda: a.metric('posy_peer_summary_items{peer="bee"}') == 2)
         who = lambda key: json.loads(a.get("/who?key=" + key).body)
-        self.assertEqual(who("none"), {"key": "none", "local": False, "peers": []})
+        self.assertEqual(who("none"), {"key": "none", "local": False, "peers": [], "resting": []})
         found = who("both")
         self.assertTrue(found["local"])
         self.assertEqual([p["name"] for p in found["peers"]], ["bee"])

@@ -258,7 +258,7 @@ TEST(mesh_directory, an_absurd_summary_is_not_asked) {
     directory.receive("honest", *honest.full(), 1);
     const auto filled = [](double fill, std::uint64_t generation) {
         auto filter = *bloom_filter::make({100'000, 1, layout_id::spread});
-        for (std::uint64_t i = 0; i < 100'000 * fill; ++i) filter.bits().set(i);
+        for (std::uint64_t i = 0; static_cast<double>(i) < 100'000 * fill; ++i) filter.bits().set(i);
         return to_bytes(filter, {.want = coding::smallest, .generation = generation});
     };
     for (const double fill : {1.0, 0.77}) {
