@@ -91,15 +91,32 @@ void client::keep(channel c) {
     }
     auto& all = kept_[c.address];
     if (all.size() >= max_kept || c.reader->pending()) return;
+    c.connection->ends_by(clock::time_point::max());
     c.connection->expires_after(keep_time);
     all.push_back({std::move(c), clock::now()});
 }
 
+task<bool> client::final_head(reader& from, std::optional<parser<response_head>>& parsing, const limits& most,
+                              bool bare) {
+    for (unsigned interim = 0;; ++interim) {
+        parsing.emplace(most);
+        parsing->skip(bare);
+        const bool any = co_await from.head(*parsing);
+        if (!any && interim > 0) throw refusal(502, "the connection ended after an interim answer");
+        if (!any || parsing->head.status >= 200) co_return any;
+        if (parsing->head.status == 101)
+            throw refusal(502, "another protocol than the one that was asked for");
+        if (interim == max_interim) throw refusal(502, "interim answers without end");
+    }
+}
+
 task<answer> client::ask(const host_port& to, bool secure, const request_head& request, std::string_view body,
-                         const limits& most, clock::duration time) {
+                         const limits& most, clock::duration time, clock::duration whole) {
     const std::string head = to_text(request) + "\r\n";
+    const auto end = clock::now() + std::max(time, whole);
     for (;;) {
-        channel c = co_await open(to, secure, time);
+        channel c = co_await open(to, secure, std::min(time, end - clock::now()));
+        c.connection->ends_by(end);
         const auto read = c.connection->bytes_read(), written = c.connection->bytes_written();
         bool lost = false;
         answer got;
@@ -107,17 +124,16 @@ task<answer> client::ask(const host_port& to, bool secure, const request_head& r
             const std::array<asio::const_buffer, 2> parts{asio::buffer(head),
                                                           asio::buffer(body.data(), body.size())};
             co_await c.connection->write(parts);
-            parser<response_head> parsing(most);
-            parsing.skip(request.method == "HEAD");
-            const bool any = co_await c.reader->head(parsing);
+            std::optional<parser<response_head>> parsing;
+            const bool any = co_await final_head(*c.reader, parsing, most, request.method == "HEAD");
             if (!any) {
                 lost = true;
             } else {
-                got.body = co_await c.reader->body(parsing);
-                got.head = std::move(parsing.head);
+                got.body = co_await c.reader->body(*parsing);
+                got.head = std::move(parsing->head);
                 got.received = c.connection->bytes_read() - read;
                 got.sent = c.connection->bytes_written() - written;
-                if (parsing.keep_alive()) keep(std::move(c));
+                if (parsing->keep_alive()) keep(std::move(c));
                 co_return got;
             }
         } catch (const boost::system::system_error&) {

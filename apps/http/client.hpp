@@ -7,6 +7,7 @@
 #include <boost/asio/ssl/context.hpp>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -44,9 +45,11 @@ class client {
     task<channel> connect(const host_port&, bool secure, clock::duration time, chosen_by = chosen_by::us);
     void keep(channel);
 
-    // One whole exchange. `request.target` is what goes into the request line.
+    // One whole exchange. `request.target` is what goes into the request line. Interim answers (1xx) are
+    // passed over, a few of them. `time`: to the end of the answer's head, and between the bytes of its body;
+    // `whole`: to the end of everything, by default the same.
     task<answer> ask(const host_port&, bool secure, const request_head&, std::string_view body, const limits&,
-                     clock::duration time);
+                     clock::duration time, clock::duration whole = clock::duration::zero());
 
     // How servers are verified; without it, only plain connections can be made.
     void trust(std::shared_ptr<asio::ssl::context> tls) { tls_ = std::move(tls); }
@@ -55,8 +58,12 @@ class client {
 
     static constexpr std::size_t max_kept = 64;  // a server
     static constexpr auto keep_time = 30s;
+    static constexpr unsigned max_interim = 16;  // answers before the one that counts
 
   private:
+    // The head of the answer that counts, in the parser; false when the connection ended before it began.
+    static task<bool> final_head(reader&, std::optional<parser<response_head>>&, const limits&, bool bare);
+
     watch& watch_;
     std::shared_ptr<asio::ssl::context> tls_;
     destinations for_clients_{networks{}};

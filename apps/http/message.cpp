@@ -131,7 +131,11 @@ task<bool> reader::more(parser<Head>& message) {
 
 template <class Head>
 task<std::string> reader::body(parser<Head>& message) {
+    constexpr std::uint64_t most_at_once = std::uint64_t{64} << 20;
     std::string all;
+    // Of a length that is known nothing is copied; pages that nothing is written to take no memory.
+    if (const auto length = message.content_length())
+        all.reserve(std::min<std::uint64_t>(*length, most_at_once));
     for (;;) {
         const bool any = co_await more(message);
         if (!any) break;

@@ -33,6 +33,9 @@ struct limits {
     std::uint64_t body = std::uint64_t{1} << 40;  // 413 beyond
 };
 
+// Of answers that are a status and a few words: to questions and hints.
+inline constexpr limits short_answer{.body = 64 * 1024};
+
 // Collects one message as Beast's parser finds its parts. `Head` is request_head or response_head.
 template <class Head>
 class parser final : public boost::beast::http::basic_parser<std::is_same_v<Head, request_head>> {

@@ -9,6 +9,7 @@
 // stream is not an error.
 #pragma once
 
+#include <algorithm>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/io_context.hpp>
@@ -82,7 +83,12 @@ class transport {
         time_ = time;
         progressed();
     }
-    void progressed() { deadline_ = clock::now() + time_; }
+    void progressed() { deadline_ = std::min(clock::now() + time_, end_); }
+    // All that it does together has to be done by then: a byte now and then does not keep it open.
+    void ends_by(clock::time_point end) {
+        end_ = end;
+        progressed();
+    }
     void close();
     // Closes so that the other side cannot take what it has for the whole.
     void abort();
@@ -110,7 +116,7 @@ class transport {
     watch& watch_;
     tcp::endpoint remote_;
     clock::duration time_{};
-    clock::time_point deadline_;
+    clock::time_point deadline_, end_ = clock::time_point::max();
     bool expired_ = false, idle_ = false;
     clock::time_point idle_since_;
 };

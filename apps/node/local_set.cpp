@@ -175,15 +175,20 @@ void local_set::rebuild() {
     rehashed_ += rehashed;
 }
 
-local_set::answer local_set::summary(std::optional<std::uint64_t> have, bool deltas) {
+local_set::answer local_set::summary(std::optional<held> known, bool deltas) {
     const std::lock_guard lock(mutex_);
     const auto generation = publisher_->generation();
-    if (have == generation) return {answer::unchanged, generation, nullptr};
-    const auto held = [](std::vector<std::byte> message) {
+    const edition present{generation, *publisher_->checksum_of(generation)};
+    std::optional<std::uint64_t> have;
+    // The number alone may be another publisher's: one that was here before, or that shares the address.
+    if (known && (!known->checksum || publisher_->checksum_of(known->generation) == known->checksum))
+        have = known->generation;
+    if (have == generation) return {answer::unchanged, present, nullptr};
+    const auto shared = [](std::vector<std::byte> message) {
         return std::make_shared<const std::vector<std::byte>>(std::move(message));
     };
     auto& whole = answers_[std::nullopt];
-    if (!whole.message) whole = {answer::whole, generation, held(must(publisher_->full()))};
+    if (!whole.message) whole = {answer::whole, present, shared(must(publisher_->full()))};
     if (!deltas || !have || how_.sharing != sharing::delta) return whole;
     const auto kept = answers_.find(have);
     if (kept != answers_.end()) return kept->second;
@@ -191,7 +196,7 @@ local_set::answer local_set::summary(std::optional<std::uint64_t> have, bool del
     auto delta = must(publisher_->delta_from(*have));
     if (!delta) return whole;
     auto& a = answers_[have] = whole;
-    if (delta->size() < whole.message->size()) a = {answer::changes, generation, held(std::move(*delta))};
+    if (delta->size() < whole.message->size()) a = {answer::changes, present, shared(std::move(*delta))};
     return a;
 }
 

@@ -26,6 +26,7 @@
 #include "options.hpp"
 #include "posy/plan.hpp"
 #include "posy/publisher.hpp"
+#include "posy/subscriber.hpp"
 
 namespace posy::node {
 
@@ -55,11 +56,16 @@ class local_set {
 
     struct answer {
         enum kind { unchanged, whole, changes } what = unchanged;
-        std::uint64_t generation = 0;
+        edition which{};
         std::shared_ptr<const std::vector<std::byte>> message;
     };
+    // What someone holds: the bits of a generation, or whatever bits had that number.
+    struct held {
+        std::uint64_t generation = 0;
+        std::optional<std::uint32_t> checksum{};
+    };
     // For someone who holds `have`, and understands deltas or not.
-    answer summary(std::optional<std::uint64_t> have, bool deltas);
+    answer summary(std::optional<held> have, bool deltas);
     std::uint64_t generation() const { return generation_; }
 
     struct facts {

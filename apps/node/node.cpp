@@ -71,11 +71,12 @@ node::node(const options& how, http::server& server, std::unique_ptr<key_store> 
       all_keys_(keys_ ? keys_of(*keys_) : std::move(all)),
       access_(how_),
       set_(how_, all_keys_),
-      directory_(read_limits{.max_bytes = std::uint64_t{1} << 30}),
+      directory_(read_limits{.max_bytes = peer_budget(how_.peer_memory).largest},
+                 peer_budget(how_.peer_memory).held),
       peers_(how_, server.first(), directory_, traffic_) {
     set_.on_publish = [this] {
         bell_.ring();
-        if (how_.hint) asio::co_spawn(server_.first().context, tell_peers(), asio::detached);
+        if (how_.hint) asio::post(server_.first().context, [this] { peers_.tell_all(); });
     };
     server_.on_stop = [this] { bell_.ring(); };
     for (const auto& each : server_.workers()) each->client.trust(client_tls(how_));
@@ -122,22 +123,6 @@ http::task<void> node::keep_time() {
             if (ticks % (4 * history::spacing) == 0) history_.sample(http::milliseconds_now(), collect());
         } catch (const std::exception& e) {  // no memory for a larger filter, say: the present one stays
             fmt::print(stderr, "posy: {}\n", e.what());
-        }
-    }
-}
-
-// "POST /hint?from=NAME": there is something new. A peer that does not hear it finds out when it asks.
-http::task<void> node::tell_peers() {
-    for (const auto& p : peers_.all()) {
-        if (p->address.kind != peer_kind::posy || !p->up) continue;
-        auto head = peers_.request_to(*p, "POST", "/hint?from=" + http::percent_encoded(how_.name));
-        head.fields.add("Content-Length", "0");
-        try {
-            const auto got = co_await server_.first().client.ask(p->address.where.authority,
-                                                                 p->address.where.secure, head, {}, {}, 5s);
-            traffic_.hints += got.sent + got.received;
-        } catch (const std::exception&) {
-            ++p->failures;
         }
     }
 }
@@ -203,8 +188,8 @@ http::task<void> node::send_summary(http::request& r) {
         co_await http::reply(r, answer(404, "this node does not share a summary\n"));
         co_return;
     }
-    std::optional<std::uint64_t> have;
-    if (const auto tag = r.head.fields.find("If-None-Match")) have = generation_of(*tag);
+    std::optional<local_set::held> have;
+    if (const auto tag = r.head.fields.find("If-None-Match")) have = held_of(*tag);
     const bool deltas = r.head.fields.lists("A-IM", "posy-delta");
     auto heard = bell_.rings();
     auto found = set_.summary(have, deltas);
@@ -231,8 +216,7 @@ http::task<void> node::send_summary(http::request& r) {
             head = "HTTP/1.1 226 IM Used\r\nIM: posy-delta\r\n";
             break;
     }
-    head +=
-        "Date: " + cache::http_date(http::seconds_now()) + "\r\nETag: " + tag_of(found.generation) + "\r\n";
+    head += "Date: " + cache::http_date(http::seconds_now()) + "\r\nETag: " + tag_of(found.which) + "\r\n";
     const std::size_t size = found.message ? found.message->size() : 0;
     if (found.message) head += fmt::format("Content-Length: {}\r\n", size);
     if (!r.keep_alive) head += "Connection: close\r\n";
@@ -336,13 +320,14 @@ http::response node::who(std::string_view query) {
     nlohmann::json found{{"key", *key}, {"local", have(*key)}, {"peers", nlohmann::json::array()}};
     for (const auto& [name, age] : directory_.who(*key, http::milliseconds_now())) {
         const auto known = peers_.find(name);
-        if (!known) continue;
+        if (!known || known->distrusted(http::clock::now())) continue;
         const auto& where = known->address.where;
         found["peers"].push_back({{"name", name},
                                   {"url", (where.secure ? "https://" : "http://") + where.authority.text()},
                                   {"up", known->up.load()},
                                   {"summary_age_seconds", static_cast<double>(age) / 1000}});
     }
+    found["resting"] = peers_.resting();
     return json(found);
 }
 

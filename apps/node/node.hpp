@@ -49,7 +49,6 @@ class node {
     node(const options&, http::server&, std::unique_ptr<key_store>, local_set::key_source);
     std::vector<peer_address> peers_wanted() const;
     http::task<void> keep_time();
-    http::task<void> tell_peers();
     http::task<void> send_summary(http::request&);
     http::task<void> send_squid_digest(http::request&);
     http::task<http::response> change_keys(http::request&);

@@ -15,7 +15,17 @@ constexpr std::array<std::pair<std::string_view, sharing>, 5> sharings{{{"none",
                                                                         {"compressed", sharing::compressed},
                                                                         {"delta", sharing::delta},
                                                                         {"ask", sharing::ask}}};
+
+// What is not printable as \xff, so that an error can show it.
+std::string printable(std::string_view text) {
+    std::string shown;
+    for (const char c : text) {
+        const auto byte = static_cast<unsigned char>(c);
+        shown += byte >= 0x20 && byte < 0x7f ? std::string(1, c) : fmt::format("\\x{:02x}", byte);
+    }
+    return shown;
 }
+}  // namespace
 
 std::optional<sharing> sharing_named(std::string_view name) {
     const auto found = std::ranges::find(sharings, name, [](const auto& s) { return s.first; });
@@ -26,7 +36,31 @@ std::string_view name_of(sharing s) {
     return std::ranges::find(sharings, s, [](const auto& each) { return each.second; })->first;
 }
 
-std::optional<peer_address> parse_peer(std::string_view text) {
+result<void> check_name(std::string_view name) {
+    std::size_t at = 0;
+    const auto byte = [&](std::size_t i) {
+        return i < name.size() ? static_cast<unsigned char>(name[i]) : 0U;
+    };
+    while (at < name.size()) {
+        const unsigned lead = byte(at);
+        const std::size_t more = lead < 0x80 ? 0 : lead < 0xe0 ? 1 : lead < 0xf0 ? 2 : 3;
+        bool good = lead >= 0x20 && lead != 0x7f && (lead < 0x80 || (lead >= 0xc2 && lead <= 0xf4));
+        for (std::size_t i = 1; i <= more; ++i) good = good && (byte(at + i) & 0xc0U) == 0x80;
+        // Longer than needed, halves of surrogate pairs, and beyond Unicode.
+        if (more == 2)
+            good = good && !(lead == 0xe0 && byte(at + 1) < 0xa0) && !(lead == 0xed && byte(at + 1) > 0x9f);
+        if (more == 3)
+            good = good && !(lead == 0xf0 && byte(at + 1) < 0x90) && !(lead == 0xf4 && byte(at + 1) > 0x8f);
+        if (!good) return error{"a name has to be UTF-8 text without control characters", at};
+        at += more + 1;
+    }
+    return {};
+}
+
+result<peer_address> parse_peer(std::string_view text) {
+    if (auto good = check_name(text); !good)
+        return error{fmt::format("'{}' is not a peer: {}", printable(text), good.error().text())};
+    const error malformed{fmt::format("'{}' is not a peer; write NAME=http://HOST:PORT", text)};
     peer_address peer;
     if (text.starts_with("squid:")) {
         peer.kind = peer_kind::squid;
@@ -39,7 +73,7 @@ std::optional<peer_address> parse_peer(std::string_view text) {
     }
     auto where = http::parse_url(text.find("://") == std::string_view::npos ? "http://" + std::string(text)
                                                                             : std::string(text));
-    if (!where) return std::nullopt;
+    if (!where) return malformed;
     if (peer.name.empty()) peer.name = where->authority.text();
     peer.where = std::move(*where);
     return peer;
@@ -53,8 +87,7 @@ std::vector<peer_address> read_peers(const std::string& path) {
         const auto all = nlohmann::json::parse(file);
         for (const auto& text : all.at("peers").get<std::vector<std::string>>()) {
             auto peer = parse_peer(text);
-            if (!peer)
-                throw std::runtime_error(fmt::format("{}: '{}' is not a peer; write NAME=URL", path, text));
+            if (!peer) throw std::runtime_error(path + ": " + peer.error().message);
             peers.push_back(std::move(*peer));
         }
     } catch (const nlohmann::json::exception& e) {

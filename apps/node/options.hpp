@@ -11,6 +11,7 @@
 #include "http/networks.hpp"
 #include "http/server.hpp"
 #include "posy/digest.hpp"
+#include "posy/result.hpp"
 
 namespace posy::node {
 
@@ -35,8 +36,11 @@ struct peer_address {
     peer_kind kind = peer_kind::posy;
     friend bool operator==(const peer_address&, const peer_address&) = default;
 };
-// "NAME=URL", "URL", "squid:NAME=URL" or "squid:URL"; the name is by default the address.
-std::optional<peer_address> parse_peer(std::string_view);
+// "NAME=URL", "URL", "squid:NAME=URL" or "squid:URL"; the name is by default the address. The error names the
+// text.
+result<peer_address> parse_peer(std::string_view);
+// May a node or a peer be called that? UTF-8 without control characters: it stands in JSON, metrics and logs.
+result<void> check_name(std::string_view);
 
 struct options {
     std::string name;  // of this node among its peers; by default the first address it listens on
@@ -51,7 +55,9 @@ struct options {
     http::serving serving;
 
     std::vector<peer_address> peers;
-    std::string peers_file;  // read at the start and again on SIGHUP
+    std::string peers_file;                              // read at the start and again on SIGHUP
+    std::uint64_t peer_memory = std::uint64_t{1} << 30;  // of all their summaries, and of what is on its way
+    static constexpr std::uint64_t least_peer_memory = std::uint64_t{1} << 20;
 
     node::sharing sharing = sharing::delta;
     std::uint64_t items = 100'000;      // expected in the local set; the filter follows when it grows beyond

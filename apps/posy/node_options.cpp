@@ -107,6 +107,10 @@ void add_node_options(CLI::App& command, node_arguments& a, const std::string& d
     command.add_option("--peer", a.peers, "A peer to follow: NAME=URL or URL; squid:NAME=URL for a Squid");
     command.add_option("--peers", a.how.peers_file,
                        "JSON file of peers, {\"peers\": [\"NAME=URL\"]}; read again on SIGHUP");
+    command
+        .add_option("--peer-memory", a.peer_memory,
+                    "Memory for the summaries of all peers together and for their messages on the way")
+        ->capture_default_str();
     add_publishing_options(command, a);
     command.add_option("--poll", a.poll, "Ask peers every so many seconds; 0: hold a request open at each")
         ->capture_default_str();
@@ -187,9 +191,13 @@ node::options node_options(const node_arguments& a) {
     }
     for (const auto& text : a.peers) {
         auto peer = node::parse_peer(text);
-        if (!peer) throw failure("'" + text + "' is not a peer; write NAME=http://HOST:PORT");
+        if (!peer) throw failure(peer.error().message);
         how.peers.push_back(std::move(*peer));
     }
+    if (auto good = node::check_name(how.name); !good) throw failure("--name: " + good.error().text());
+    how.peer_memory = parse_amount(a.peer_memory);
+    if (how.peer_memory < node::options::least_peer_memory)
+        throw failure("--peer-memory " + a.peer_memory + ": give at least 1MiB");
     if (!how.listen_tls.empty() && how.tls_certificate.empty())
         throw failure("--listen-tls needs a certificate; name it with --tls-cert");
     const bool beyond =

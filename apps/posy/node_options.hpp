@@ -15,7 +15,7 @@ namespace posy::tool {
 struct node_arguments {
     node::options how;
     std::vector<std::string> listen, listen_tls, peers, allow_peers, allow_clients, allow_administrators;
-    std::string sharing = "delta", token_file, rehash = "0";
+    std::string sharing = "delta", token_file, rehash = "0", peer_memory = "1GiB";
     hash_options hash;
     double interval = 300, poll = 0;
     unsigned wait = 60;

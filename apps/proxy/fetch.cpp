@@ -62,9 +62,11 @@ http::task<void> proxy::fetch(exchange& e, cache::stored stale) {
 http::task<std::vector<std::shared_ptr<node::peer>>> proxy::holders(exchange& e) {
     if (node_->how().sharing == node::sharing::ask) co_return co_await ask_everyone(e);
     std::vector<std::shared_ptr<node::peer>> found;
+    node_->mesh().looked_up();
+    const auto now = http::clock::now();
     for (const auto& holder : node_->directory().who(e.url, http::milliseconds_now())) {
         auto peer = node_->mesh().find(holder.peer);
-        if (peer && peer->up && peer->rests_until.load() < http::clock::now())
+        if (peer && peer->up && peer->rests_until.load() < now && !peer->distrusted(now))
             found.push_back(std::move(peer));
     }
     std::ranges::sort(found, {}, [](const auto& p) { return p->delay.load(); });
@@ -89,7 +91,7 @@ http::task<std::vector<std::shared_ptr<node::peer>>> proxy::ask_everyone(exchang
             try {
                 const auto head = self.node_->mesh().request_to(*p, "GET", std::move(target));
                 const auto got = co_await w.client.ask(p->address.where.authority, p->address.where.secure,
-                                                       head, {}, {}, self.how_.sibling_time);
+                                                       head, {}, http::short_answer, self.how_.sibling_time);
                 self.node_->bytes().questions += got.sent + got.received;
                 p->up = true;
                 if (got.head.status == 204) all->yes.push_back(p);
@@ -147,7 +149,7 @@ http::task<bool> proxy::fetch_from_sibling(exchange& e) {
     if (status == 200 || (status != 504 && said.find("; hit") != std::string::npos)) {
         e.status.detail = sibling.address.name;
         const bool done = co_await relay(e, *u, outcome::sibling);
-        ++(done ? sibling.hits : sibling.failures);
+        done ? node_->mesh().was_there(sibling) : void(++sibling.failures);
         if (!done) e.status.detail.clear();
         co_return done;
     }
@@ -155,7 +157,7 @@ http::task<bool> proxy::fetch_from_sibling(exchange& e) {
         failed();
         co_return false;
     }
-    ++sibling.false_hits;
+    node_->mesh().was_not_there(sibling, e.url);
     ++(said.find("detail=filter") != std::string::npos ? false_by_filter_ : false_by_age_);
     e.status.detail = "false-hit";
     try {

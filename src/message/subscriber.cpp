@@ -1,53 +1,76 @@
 #include "posy/subscriber.hpp"
 
+#include "frame.hpp"
+
 namespace posy {
 
-reception subscriber::receive(byte_view bytes, std::uint64_t now) {
-    auto parsed = from_bytes(bytes, limits_);
-    if (!parsed || parsed->size != bytes.size()) {
-        wants_ = true;  // whatever it was, it may have been news
-        return reception::damaged;
-    }
-    const reception r = accept(std::move(*parsed));
+reception subscriber::receive(byte_view bytes, std::uint64_t now, sequence order) {
+    const auto header = frame::verified(bytes);
+    // Whatever it was, it may have been news.
+    if (!header) return refuse(reception::damaged, header.error().text());
+    const auto judged = judge(*header, order);
+    const reception r = judged ? *judged : decode(bytes);
     if (r == reception::replaced || r == reception::updated || r == reception::duplicate) updated_at_ = now;
     return r;
 }
 
-reception subscriber::accept(message m) {
-    if (auto* filter = std::get_if<bloom_filter>(&m.body)) return accept(std::move(*filter), m.generation);
-    if (const auto* delta = std::get_if<filter_delta>(&m.body)) return accept(*delta, m.generation);
-    wants_ = true;
-    return reception::damaged;
-}
-
-reception subscriber::accept(bloom_filter filter, std::uint64_t generation) {
-    if (filter_ && generation < generation_) return reception::outdated;
-    const bool again = filter_ && generation == generation_;
+std::optional<reception> subscriber::judge(const frame::header& h, sequence order) {
+    const bool delta = h.kind == frame::kind::delta;
+    if (!delta && h.kind != frame::kind::filter)
+        return refuse(reception::damaged, "a message, but neither a filter nor a delta");
+    if (filter_ && h.generation < generation_ && (delta || order == sequence::ascending))
+        return reception::outdated;
     // After a wrong base the bits held under this number are in doubt: the whole filter replaces them.
-    if (again && !whole_) {
-        wants_ = false;
+    if (filter_ && h.generation == generation_ && (delta || !whole_)) {
+        wants_ = wants_ && delta;
         return reception::duplicate;
     }
-    filter_ = std::move(filter);
-    generation_ = generation;
-    wants_ = whole_ = false;
-    return reception::replaced;
+    if (delta) {
+        if (const auto other = judge_base(h)) return other;
+    }
+    if (h.array_bytes() <= limits_.max_bytes) return std::nullopt;
+    return refuse(reception::too_large, "a summary of " + std::to_string(h.array_bytes()) +
+                                            " bytes, above the limit of " +
+                                            std::to_string(limits_.max_bytes));
 }
 
-reception subscriber::accept(const filter_delta& delta, std::uint64_t generation) {
-    if (filter_ && generation == generation_) return reception::duplicate;
-    if (filter_ && generation < generation_) return reception::outdated;
-    if (!filter_ || delta.base_generation != generation_) {
+std::optional<reception> subscriber::judge_base(const frame::header& h) {
+    if (!filter_ || h.base_generation != generation_) {
         wants_ = true;
         return reception::gap;
     }
-    if (!apply(*filter_, delta)) {
-        wants_ = whole_ = true;
-        return reception::wrong_base;
+    if (h.geometry == filter_->geometry() && h.base_checksum == checksum_) return std::nullopt;
+    doubt();
+    return reception::wrong_base;
+}
+
+// What is held stays as it is, in use by whoever has a copy: the flips become the new filter.
+reception subscriber::decode(byte_view bytes) {
+    auto parsed = from_bytes(bytes, limits_);
+    if (!parsed) return refuse(reception::damaged, parsed.error().text());
+    if (auto* filter = std::get_if<bloom_filter>(&parsed->body)) {
+        hold(std::move(*filter), parsed->generation);
+        return reception::replaced;
     }
+    auto& delta = std::get<filter_delta>(parsed->body);
+    delta.flips.exclude(filter_->bits());
+    auto next = bloom_filter::from_bits(delta.geometry, std::move(delta.flips), delta.items);
+    next.set_provenance({delta.items, delta.intersection, filter_->provenance().planned});
+    hold(std::move(next), parsed->generation);
+    return reception::updated;
+}
+
+reception subscriber::refuse(reception what, std::string why) {
+    wants_ = true;
+    complaint_ = std::move(why);
+    return what;
+}
+
+void subscriber::hold(bloom_filter filter, std::uint64_t generation) {
+    checksum_ = bits_checksum(filter.bits());
+    filter_ = std::make_shared<const bloom_filter>(std::move(filter));
     generation_ = generation;
     wants_ = whole_ = false;
-    return reception::updated;
 }
 
 }  // namespace posy
