@@ -6,8 +6,8 @@
 #include <boost/asio/ip/host_name.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <fstream>
-#include <thread>
 
+#include "base/machine.hpp"
 #include "text.hpp"
 #include "tool.hpp"
 
@@ -133,7 +133,7 @@ node::options node_options(const node_arguments& a) {
     how.wait = std::chrono::seconds(a.wait);
     how.serving.head_time = milliseconds(a.head_time);
     how.serving.idle_time = milliseconds(a.idle_time);
-    how.serving.threads = a.threads ? a.threads : std::max(1U, std::thread::hardware_concurrency());
+    how.serving.threads = a.threads ? a.threads : base::usable_cores();
     for (const auto& text : a.allow) {
         const auto network = node::parse_network(text);
         if (!network) throw failure("'" + text + "' is not a network; write 10.0.0.0/8");
