@@ -216,7 +216,7 @@ http::task<void> node::send_summary(http::request& r) {
             head = "HTTP/1.1 226 IM Used\r\nIM: posy-delta\r\n";
             break;
     }
-    head += "Date: " + cache::http_date(http::seconds_now()) + "\r\nETag: " + tag_of(found.which) + "\r\n";
+    head += "Date: " + cache::http_date(http::time_of_day()) + "\r\nETag: " + tag_of(found.which) + "\r\n";
     const std::size_t size = found.message ? found.message->size() : 0;
     if (found.message) head += fmt::format("Content-Length: {}\r\n", size);
     if (!r.keep_alive) head += "Connection: close\r\n";
@@ -246,11 +246,11 @@ http::task<void> node::send_squid_digest(http::request& r) {
         }
         digest = squid_digest_;
     }
-    const auto date = cache::http_date(http::seconds_now());
+    const auto date = cache::http_date(http::time_of_day());
     const auto head = fmt::format(
         "HTTP/1.1 200 OK\r\nDate: {0}\r\nLast-Modified: {0}\r\nExpires: {1}\r\n"
         "Content-Type: application/cache-digest\r\nContent-Length: {2}\r\n{3}\r\n",
-        date, cache::http_date(http::seconds_now() + 10), digest->size(),
+        date, cache::http_date(http::time_of_day() + 10), digest->size(),
         r.keep_alive ? "" : "Connection: close\r\n");
     const std::array<asio::const_buffer, 3> parts{
         asio::buffer(head), asio::buffer(digest->data(), squid_digest::header_size),

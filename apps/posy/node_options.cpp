@@ -6,8 +6,8 @@
 #include <boost/asio/ip/host_name.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <fstream>
-#include <thread>
 
+#include "base/machine.hpp"
 #include "text.hpp"
 #include "tool.hpp"
 
@@ -174,7 +174,7 @@ node::options node_options(const node_arguments& a) {
     how.wait = std::chrono::seconds(a.wait);
     how.serving.head_time = milliseconds(a.head_time);
     how.serving.idle_time = milliseconds(a.idle_time);
-    how.serving.threads = a.threads ? a.threads : std::max(1U, std::thread::hardware_concurrency());
+    how.serving.threads = a.threads ? a.threads : base::usable_cores();
     how.allow_peers = networks_of("--allow-peer", a.allow_peers);
     how.allow_clients = networks_of("--allow-client", a.allow_clients);
     how.allow_administrators = networks_of("--allow-admin", a.allow_administrators);

@@ -32,8 +32,7 @@ std::string_view name_of(outcome o) {
 
 namespace {
 
-constexpr auto idle_time = 60s;                                  // without a byte moving
-constexpr std::uint64_t most_waiting = std::uint64_t{64} << 20;  // bytes on their way to the disk
+constexpr auto idle_time = 60s;  // without a byte moving
 
 }  // namespace
 
@@ -180,12 +179,21 @@ http::task<cache::stored> proxy::look_up(http::worker& here, const std::string& 
     co_return co_await http::elsewhere(here.context, reading_, read);
 }
 
+// A body for the store, within what is left of the memory.
+cache::incoming_body proxy::collect(const std::string& url, const upstream& u) const {
+    const auto beside = cache::head_cost(u.parsing->head, url);
+    const auto largest = store_->largest() - std::min(store_->largest(), beside);
+    std::optional<std::uint64_t> length;
+    if (const auto said = u.parsing->content_length()) length = *said;
+    return {store_->room(), std::min(how_.max_object, largest), length, beside};
+}
+
 // At once into memory, where whoever waits for it looks first; to the disk in turn, if it keeps up.
 void proxy::keep(cache::stored object) {
     if (!store_->has_disk()) return void(store_->put(object));
     store_->memory().put(object);
     const auto size = object->size;
-    if (waiting_bytes_.fetch_add(size) > most_waiting) {
+    if (waiting_bytes_.fetch_add(size) > how_.store.memory.bytes / 8) {
         waiting_bytes_ -= size;
         return;
     }
@@ -234,7 +242,7 @@ http::task<void> proxy::answer_from(exchange& e, cache::stored object, outcome o
     const bool bare = unchanged || e.request.head.method == "HEAD";
     const std::string short_head =
         unchanged ? http::to_text(cache::not_modified_head(*object)) : std::string();
-    const std::string lines = fmt::format("Age: {}\r\n", object->age(at)) + own_lines(e, status);
+    const std::string lines = fmt::format("Age: {}\r\n{}", object->age(at), e.cookies) + own_lines(e, status);
     const std::array<asio::const_buffer, 3> parts{
         unchanged ? asio::buffer(short_head) : asio::buffer(object->wire_head), asio::buffer(lines),
         bare ? asio::const_buffer() : asio::buffer(*object->body)};
@@ -300,6 +308,11 @@ void proxy::describe(node::metrics& m) const {
     m.counter("posy_proxy_collapsed_total", "Requests that waited for the fetch of another",
               number(collapsed_));
     m.counter("posy_proxy_sent_body_bytes_total", "Bytes of bodies sent to clients", number(body_bytes_));
+    m.gauge("posy_memory_objects_bytes", "Bytes of objects: stored, on their way, or still being sent",
+            number(store_->room()->used()));
+    m.gauge("posy_memory_limit_bytes", "What these bytes cannot exceed", number(store_->room()->bytes()));
+    m.counter("posy_proxy_unkept_total", "Answers passed on and not stored for want of memory",
+              number(store_->room()->refusals()));
     const auto tier = [&](std::string_view name, const cache::store_counts& c) {
         const auto label = node::metrics::label("tier", name);
         m.gauge("posy_cache_bytes", "Bytes in the store", number(c.bytes), label);

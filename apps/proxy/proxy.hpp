@@ -20,6 +20,7 @@
 #include "flights.hpp"
 #include "node/node.hpp"
 #include "posy/cache/policy.hpp"
+#include "posy/cache/room.hpp"
 #include "posy/cache/store.hpp"
 #include "upstream.hpp"
 
@@ -79,6 +80,7 @@ class proxy : cache::observer {
     http::task<std::vector<std::shared_ptr<node::peer>>> ask_everyone(exchange&);
 
     http::task<cache::stored> look_up(http::worker&, const std::string& url, const cache::request_head&);
+    cache::incoming_body collect(const std::string& url, const upstream&) const;
     void keep(cache::stored);
     http::task<void> forget(http::worker&, std::string url);
     void land(exchange&);

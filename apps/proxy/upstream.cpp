@@ -62,7 +62,7 @@ http::task<upstream> send(http::client& client, const destination& to, const htt
         const auto before = connection.bytes_read();
         bool stale = false;
         try {
-            u.requested = http::seconds_now();
+            u.times.requested = http::seconds_now();
             co_await connection.write(text);
             if (body) {
                 co_await send_body(connection, *from);
@@ -75,7 +75,8 @@ http::task<upstream> send(http::client& client, const destination& to, const htt
                 u.parsing->skip(head.method == "HEAD");
                 any = co_await u.channel.reader->head(*u.parsing);
             } while (any && u.parsing->head.status < 200);
-            u.received = http::seconds_now();
+            u.times.received = http::seconds_now();
+            u.times.ahead = u.times.received - http::time_of_day();
             if (any) co_return u;
             stale = true;
         } catch (const boost::system::system_error&) {
@@ -91,7 +92,7 @@ http::task<upstream> send(http::client& client, const destination& to, const htt
 namespace {
 
 http::task<void> pass_on(http::transport& from, http::transport& to) {
-    std::vector<char> buffer(64 * 1024);
+    std::vector<char> buffer(16 * 1024);
     for (;;) {
         const auto got = co_await from.read_some(buffer);
         if (got == 0) break;

@@ -30,6 +30,15 @@ result<descriptor> open_for_reading(const std::filesystem::path& path) {
     return file;
 }
 
+result<descriptor> open_regular(const std::filesystem::path& path) {
+    descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY));
+    if (file.get() < 0) return system_error("cannot open");
+    struct stat status {};
+    if (fstat(file.get(), &status) != 0) return system_error("cannot read");
+    if (!S_ISREG(status.st_mode)) return error{"not a regular file"};
+    return file;
+}
+
 result<std::size_t> read_waiting(int file, std::span<std::byte> into) {
     std::size_t done = 0;
     while (done < into.size()) {
@@ -109,6 +118,15 @@ result<atomic_file> atomic_file::create(const std::filesystem::path& name) {
         return atomic_file(std::move(file), {}, {});
     }
     if (target.empty()) return error{"it is a link to nowhere"};
+    auto made = in_place_of(target);
+    if (made && exists) {  // a replaced file keeps its mode, and its owner where that is ours to give
+        if (fchown(made->get(), old.st_uid, old.st_gid) != 0) errno = 0;
+        fchmod(made->get(), old.st_mode & 07777);
+    }
+    return made;
+}
+
+result<atomic_file> atomic_file::in_place_of(const std::filesystem::path& target) {
     // A file without a name: if we are killed, nothing is left behind.
     const auto directory = target.has_parent_path() ? target.parent_path() : std::filesystem::path(".");
     descriptor file(open(directory.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666));
@@ -118,10 +136,6 @@ result<atomic_file> atomic_file::create(const std::filesystem::path& name) {
         file = descriptor(mkostemp(temporary.data(), O_CLOEXEC));
     }
     if (file.get() < 0) return system_error("cannot create");
-    if (exists) {  // a replaced file keeps its mode, and its owner where that is ours to give
-        if (fchown(file.get(), old.st_uid, old.st_gid) != 0) errno = 0;
-        fchmod(file.get(), old.st_mode & 07777);
-    }
     return atomic_file(std::move(file), temporary, target);
 }
 

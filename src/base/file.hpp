@@ -28,6 +28,9 @@ class descriptor {
 };
 
 result<descriptor> open_for_reading(const std::filesystem::path&);
+// A regular file of ours, and nothing that someone put in its place: an error for links, pipes, devices and
+// folders. Never waits for another process.
+result<descriptor> open_regular(const std::filesystem::path&);
 
 // Waits for the first byte, and takes what else is there by then; 0 at the end.
 result<std::size_t> read_waiting(int file, std::span<std::byte> into);
@@ -69,6 +72,8 @@ enum class durability { power_loss, kill };
 class atomic_file {
   public:
     static result<atomic_file> create(const std::filesystem::path& target);
+    // Takes the place of whatever has the name, a link or a pipe included.
+    static result<atomic_file> in_place_of(const std::filesystem::path& target);
     atomic_file(atomic_file&& other) noexcept;
     atomic_file& operator=(atomic_file&&) = delete;
     ~atomic_file();  // removes what was not committed

@@ -62,6 +62,8 @@ bool memory_store::put(stored response) {
     return in.responses.put(std::move(response), no_one_else);
 }
 
+std::uint64_t memory_store::largest() const { return shards_.front()->responses.largest(); }
+
 bool memory_store::erase(std::string_view url) {
     shard& in = shard_of(url);
     const std::lock_guard guard(in.lock);

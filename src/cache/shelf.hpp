@@ -32,7 +32,8 @@ class shelf {
 
     shelf(std::uint64_t budget, observer* watching) : budget_(budget), watching_(watching), queues_(budget) {}
 
-    bool fits(std::uint64_t bytes) const { return bytes <= budget_ / largest_object_divisor; }
+    std::uint64_t largest() const { return budget_ / largest_object_divisor; }
+    bool fits(std::uint64_t bytes) const { return bytes <= largest(); }
     bool has(std::string_view url) const { return table_.find(url) != table_.end(); }
 
     // The newest variant that matches, or null.

@@ -5,7 +5,8 @@
 
 #include <algorithm>
 #include <array>
-#include <thread>
+
+#include "base/machine.hpp"
 
 namespace posy {
 namespace {
@@ -41,9 +42,7 @@ constexpr std::uint64_t small_array = std::uint64_t{1} << 23;
 constexpr double sparse = 0.01;
 
 // All cores, where there is enough for them to do; the bytes are the same.
-how run_for(std::uint64_t bits) {
-    return {.threads = bits < small_array ? 1 : std::max(1u, std::thread::hardware_concurrency())};
-}
+how run_for(std::uint64_t bits) { return {.threads = bits < small_array ? 1 : base::usable_cores()}; }
 
 }  // namespace
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -168,6 +169,44 @@ TEST(disk_store, removes_leftovers_and_leaves_strangers_alone) {
     std::vector<fs::path> expected{whole, temporary.path() / "aa" / "notes.txt", temporary.path() / "README"};
     std::ranges::sort(expected);
     EXPECT_EQ(files, expected);
+}
+
+// What someone put under a name of ours, before the start and after it: nothing is waited for, followed or
+// read to its end.
+TEST(disk_store, what_others_put_in_place_of_a_file_is_a_miss) {
+    const auto pipe_at = [](const fs::path& at) { ASSERT_EQ(mkfifo(at.c_str(), 0600), 0); };
+    const auto folder_at = [](const fs::path& at) { fs::create_directories(at / "mine"); };
+    const auto link_at = [](const fs::path& at) {
+        write(at.parent_path().parent_path() / "outside", "mine");
+        fs::create_symlink("../outside", at);
+    };
+    const auto device_at = [](const fs::path& at) { fs::create_symlink("/dev/zero", at); };
+    const auto grown_at = [](const fs::path& at) {
+        write(at, "PSYC");
+        fs::resize_file(at, std::uintmax_t{1} << 42);  // all of it would not fit into any memory
+    };
+    const std::initializer_list<std::function<void(const fs::path&)>> changes{pipe_at, folder_at, link_at,
+                                                                              device_at, grown_at};
+    for (const auto& change : changes) {
+        for (const bool before_the_start : {true, false}) {
+            const scratch_directory temporary;
+            { taken(*opened(temporary.path()), plain(1)); }
+            const auto file = files_in(temporary.path()).at(0);
+            auto store = opened(temporary.path());
+            fs::remove(file);
+            change(file);
+            if (before_the_start) store = opened(temporary.path());
+            EXPECT_EQ(store->find(url_of(1), get()), nullptr);
+            EXPECT_FALSE(store->has(url_of(1)));
+            const bool folder = fs::is_directory(fs::symlink_status(file));
+            EXPECT_EQ(store->put(*plain(1)).ok(), !folder);
+            EXPECT_EQ(store->find(url_of(1), get()) != nullptr, !folder);
+            EXPECT_EQ(fs::exists(file / "mine"), folder);
+            if (fs::exists(temporary.path() / "outside")) {
+                EXPECT_EQ(content(temporary.path() / "outside"), "mine");
+            }
+        }
+    }
 }
 
 TEST(disk_store, keeps_its_budget_on_disk) {
