@@ -10,7 +10,6 @@
 #include <random>
 
 #include "exchange.hpp"
-#include "http/elsewhere.hpp"
 #include "http/now.hpp"
 #include "posy/cache/url.hpp"
 #include "posy/cache/validation.hpp"
@@ -32,6 +31,21 @@ namespace {
 
 constexpr auto idle_time = 60s;                                  // without a byte moving
 constexpr std::uint64_t most_waiting = std::uint64_t{64} << 20;  // bytes on their way to the disk
+
+// Runs a function that blocks on a thread of the pool.
+template <class Function>
+http::task<std::invoke_result_t<Function>> elsewhere(asio::io_context& here, asio::thread_pool& pool,
+                                                     Function run) {
+    auto timer = std::make_shared<asio::steady_timer>(here, asio::steady_timer::time_point::max());
+    std::optional<std::invoke_result_t<Function>> found;
+    asio::post(pool, [&found, &here, &run, timer] {
+        found = run();
+        asio::post(here, [timer] { timer->cancel(); });
+    });
+    boost::system::error_code done;
+    co_await timer->async_wait(asio::redirect_error(asio::use_awaitable, done));
+    co_return std::move(*found);
+}
 
 }  // namespace
 
@@ -165,7 +179,7 @@ http::task<cache::stored> proxy::look_up(http::worker& here, const std::string& 
     auto found = store_->memory().find(url, head);
     if (found || !store_->has_disk() || !store_->has(url)) co_return found;
     const auto read = [&] { return store_->find(url, head); };
-    co_return co_await http::elsewhere(here.context, reading_, read);
+    co_return co_await elsewhere(here.context, reading_, read);
 }
 
 // At once into memory, where whoever waits for it looks first; to the disk in turn, if it keeps up.
@@ -191,7 +205,7 @@ http::task<void> proxy::forget(http::worker& here, std::string url) {
     }
     store_->memory().erase(url);
     const auto erase = [&] { return store_->erase(url); };
-    co_await http::elsewhere(here.context, writing_, erase);
+    co_await elsewhere(here.context, writing_, erase);
 }
 
 void proxy::land(exchange& e) {
