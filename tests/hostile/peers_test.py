@@ -9,7 +9,6 @@ the times are exact: 100 ms for /healthz, 10 ms for /who, beyond what an idle no
 import http.client
 import json
 import os
-import random
 import socket
 import subprocess
 import sys
@@ -19,8 +18,8 @@ import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "node"))
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "proxy"))
 from mesh import FakePeer, NodeTest, response, until  # noqa: E402
+from peers_kinds import KINDS, MIB, Streams, interim, large, summary  # noqa: E402
 from peers_messages import ADAPTIVE, message, tag  # noqa: E402
 
 POSY = os.path.abspath(sys.argv[1])
@@ -28,131 +27,12 @@ LONG = bool(os.environ.get("POSY_LONG_TESTS"))
 SECONDS = float(os.environ.get("POSY_HOSTILE_SECONDS", 600 if LONG else 20))
 MEMORY_MIB = 256
 OTHERWISE_MIB = 64  # a node without peers, sanitizers not counted
-KIB, MIB = 1024, 1 << 20
 
 
 def posy(*args, status=0, **how):
     done = subprocess.run([POSY, *args], capture_output=True, timeout=60, **how)
     assert done.returncode == status, (args, done.returncode, done.stdout, done.stderr)
     return done.stderr if status == 2 else done.stdout
-
-
-def summary(body, generation, status="200 OK", tagged=None):
-    return response(body, status, ETag=tagged or f'"{generation:x}"')
-
-
-class Streams(FakePeer):
-    """A peer that writes for as long as it likes: `serve` is called with the connection after each request."""
-
-    def __init__(self, serve):
-        super().__init__(lambda head: b"")
-        self.serve = serve
-
-    def _converse(self, client):
-        with client, client.makefile("rb") as lines:
-            try:
-                while True:
-                    head = []
-                    while (line := lines.readline()) != b"\r\n":
-                        if not line:
-                            return
-                        head.append(line.decode())
-                    self.asked.append((time.monotonic(), head))
-                    self.serve(client)
-            except OSError:
-                return
-
-
-def generations():
-    """Ever newer ones, so that each has to be decoded."""
-    number = 1 << 40
-    while True:
-        number += 1
-        yield number
-
-
-def bomb():
-    """A few bytes that stand for a large array, by a coding that goes bit by bit."""
-    number = generations()
-
-    def answer(head):
-        g = next(number)
-        return summary(message(1 << 29, b"\x01" + b"\0" * 8, g, ADAPTIVE), g)
-    return FakePeer(answer)
-
-
-def all_ones():
-    number, payload = generations(), b"\xff" * (64 * KIB)
-
-    def answer(head):
-        g = next(number)
-        return summary(message(8 * len(payload), payload, g), g)
-    return FakePeer(answer)
-
-
-def large():
-    """The largest message that is allowed, with something new every time."""
-    number, payload = generations(), bytearray(random.Random(1).randbytes(3 * MIB))
-
-    def answer(head):
-        g = next(number)
-        payload[:8] = g.to_bytes(8, "little")
-        return summary(message(8 * len(payload), bytes(payload), g), g)
-    return FakePeer(answer)
-
-
-def dripping():
-    def serve(client):
-        client.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n")
-        while True:
-            client.sendall(b"P")
-            time.sleep(0.5)
-    return Streams(serve)
-
-
-def endless():
-    def serve(client):
-        client.sendall(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
-        piece = b"10000\r\n" + b"\xaa" * 65536 + b"\r\n"
-        while True:
-            client.sendall(piece)
-    return Streams(serve)
-
-
-def interim():
-    def serve(client):
-        while True:
-            client.sendall(b"HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n" * 100)
-    return Streams(serve)
-
-
-def lying_generation():
-    """Back, far ahead, the last there is, one number for two sets."""
-    draw = random.Random(2)
-
-    def answer(head):
-        g = draw.choice([0, 1, 7, 7, 7, draw.randrange(1 << 64), (1 << 64) - 1, (1 << 64) - 1])
-        payload = draw.randbytes(128)
-        return summary(message(1024, payload, g), g, tagged=tag(g, payload))
-    return FakePeer(answer)
-
-
-def same_again():
-    whole = message(8 * MIB, b"\0" * MIB, 5)
-    return FakePeer(lambda head: summary(whole, 5))
-
-
-def wrong_checksum():
-    number = generations()
-
-    def answer(head):
-        g = next(number)
-        good = message(8 * MIB, b"\0" * MIB, g)
-        return summary(good[:-1] + bytes([good[-1] ^ 1]), g)
-    return FakePeer(answer)
-
-
-KINDS = (bomb, all_ones, large, dripping, endless, interim, lying_generation, same_again, wrong_checksum)
 
 
 class Probe(threading.Thread):
