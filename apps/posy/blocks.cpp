@@ -93,7 +93,8 @@ class block_source {
         auto text = std::make_shared<std::string>(std::move(carry_));
         carry_.clear();
         while (!ended_) {
-            if (stop_ >= 0 && !wait()) return std::nullopt;  // a record that has not come whole does not count
+            if (stop_ >= 0 && !wait())
+                return std::nullopt;  // a record that has not come whole does not count
             const std::size_t had = text->size();
             text->resize(had + block_size);
             const auto got =

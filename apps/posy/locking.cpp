@@ -53,7 +53,9 @@ change_lock change_lock::to_replace(const std::string& output) {
     return {output, {}};
 }
 
-change_lock::change_lock(change_lock&& other) noexcept : lock_(std::move(other.lock_)) { other.lock_.reset(); }
+change_lock::change_lock(change_lock&& other) noexcept : lock_(std::move(other.lock_)) {
+    other.lock_.reset();
+}
 
 change_lock::~change_lock() {
     if (lock_) held.clear();

@@ -1,7 +1,8 @@
 // Commands that replace a file take turns: see base/file_lock.hpp.
 //
-// A command that reads a file and writes it back holds the lock from the first byte read to the last written; one that
-// only replaces a file, while it does so. So the result is always that of some order of the commands.
+// A command that reads a file and writes it back holds the lock from the first byte read to the last written;
+// one that only replaces a file, while it does so. So the result is always that of some order of the
+// commands.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -20,8 +21,8 @@ struct lock_options {
 
 class change_lock {
   public:
-    // Locks the output if it is one of the inputs; "-" and devices need no lock. Throws failure if another process
-    // does not release it in time.
+    // Locks the output if it is one of the inputs; "-" and devices need no lock. Throws failure if another
+    // process does not release it in time.
     static change_lock to_change(const std::vector<std::string>& inputs, const std::string& output,
                                  const lock_options& = {});
     // Locks a file that is replaced, unless this process has locked it already.

@@ -28,7 +28,8 @@ int stop_on_signal() {
     how.sa_flags = static_cast<int>(SA_RESTART | SA_RESETHAND);
     for (const int signal : {SIGINT, SIGTERM}) {
         struct sigaction old {};
-        if (sigaction(signal, nullptr, &old) == 0 && old.sa_handler == SIG_IGN) continue;  // in the background, say
+        if (sigaction(signal, nullptr, &old) == 0 && old.sa_handler == SIG_IGN)
+            continue;  // in the background, say
         sigaction(signal, &how, nullptr);
     }
     return told;

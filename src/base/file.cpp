@@ -106,23 +106,25 @@ result<std::filesystem::path> behind_links(const std::filesystem::path& name) {
 }
 
 bool names(const std::filesystem::path& path, int file) {
-    struct stat by_name {}, by_number {};
+    struct stat by_name {
+    }, by_number{};
     return stat(path.c_str(), &by_name) == 0 && fstat(file, &by_number) == 0 &&
            by_name.st_dev == by_number.st_dev && by_name.st_ino == by_number.st_ino;
 }
 
 namespace {
 
-// A temporary file is locked by its writer for as long as it has its name, so that one that can be locked was left
-// behind by a writer that was killed. Nobody else removes it while we hold its lock.
+// A temporary file is locked by its writer for as long as it has its name, so that one that can be locked was
+// left behind by a writer that was killed. Nobody else removes it while we hold its lock.
 void remove_leftover(const std::string& name) {
     const descriptor file(open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
     if (file.get() < 0 || flock(file.get(), LOCK_EX | LOCK_NB) != 0 || !names(name, file.get())) return;
     unlink(name.c_str());
 }
 
-// Calls make(name) with names beside the target until one is free; it says EEXIST in errno of one that is not. The
-// first name is enough but for writers at the same time, so a leftover is found without reading the directory.
+// Calls make(name) with names beside the target until one is free; it says EEXIST in errno of one that is
+// not. The first name is enough but for writers at the same time, so a leftover is found without reading the
+// directory.
 template <class Make>
 std::string take_temporary_name(const std::filesystem::path& target, Make make) {
     constexpr int most = 1000;

@@ -32,8 +32,8 @@ void sign(int file) {
     if (ftruncate(file, 0) != 0 || pwrite(file, text.data(), text.size(), 0) < 0) errno = 0;
 }
 
-// The locked file, or none if somebody else has it; `holder` is then who. An open file may have lost its name to a
-// holder that was done with it, and does not count then.
+// The locked file, or none if somebody else has it; `holder` is then who. An open file may have lost its name
+// to a holder that was done with it, and does not count then.
 result<descriptor> try_lock(const std::filesystem::path& name, int& holder) {
     for (;;) {
         descriptor file(open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666));
@@ -48,9 +48,7 @@ result<descriptor> try_lock(const std::filesystem::path& name, int& holder) {
     }
 }
 
-std::string seconds(std::chrono::milliseconds time) {
-    return std::to_string((time + 500ms) / 1000ms) + " s";
-}
+std::string seconds(std::chrono::milliseconds time) { return std::to_string((time + 500ms) / 1000ms) + " s"; }
 
 error held(int holder, std::chrono::milliseconds limit) {
     const std::string who = holder > 0 ? "process " + std::to_string(holder) : "another process";
@@ -90,7 +88,8 @@ result<file_lock> file_lock::take(const std::filesystem::path& target, const pat
 file_lock::file_lock(file_lock&& other) noexcept
     : file_(std::move(other.file_)), name_(std::exchange(other.name_, {})) {}
 
-// The name goes while the lock is still held: whoever opened it before finds that it is not the file of the path.
+// The name goes while the lock is still held: whoever opened it before finds that it is not the file of the
+// path.
 file_lock::~file_lock() {
     if (!name_.empty()) unlink(name_.c_str());
 }

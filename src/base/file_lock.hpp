@@ -1,8 +1,9 @@
 // One writer at a time: whoever reads a file, changes it and puts it back holds its lock meanwhile.
 //
-// The lock is a file beside the target, NAME.posy-lock, held by flock(2), because the target itself is replaced by
-// a rename and may not exist yet. The system releases the lock of a process that ends in any way; a lock file that a
-// kill left behind is taken over by the next writer and removed after it. Readers need no lock: a rename is atomic.
+// The lock is a file beside the target, NAME.posy-lock, held by flock(2), because the target itself is
+// replaced by a rename and may not exist yet. The system releases the lock of a process that ends in any way;
+// a lock file that a kill left behind is taken over by the next writer and removed after it. Readers need no
+// lock: a rename is atomic.
 //
 // Invariant: of all processes that hold the lock of a path, one has locked the file that the path names.
 // Cost: an open, a lock and an unlink; whoever waits looks again at most every 50 ms.
@@ -19,8 +20,8 @@ namespace posy::base {
 class file_lock {
   public:
     struct patience {
-        std::chrono::milliseconds limit{0};    // then it is an error; 0: do not wait at all
-        std::chrono::milliseconds quiet{1000};  // on_wait is called once, after this long
+        std::chrono::milliseconds limit{0};         // then it is an error; 0: do not wait at all
+        std::chrono::milliseconds quiet{1000};      // on_wait is called once, after this long
         std::function<void(int holder)> on_wait{};  // with the holder's process id, 0 if that is not known
     };
 
