@@ -38,8 +38,8 @@ void remove(key_store& store, keys& acknowledged, const std::string& key) {
 
 std::string key(unsigned i) { return "http://example.org/" + std::to_string(i * 2654435761U) + "/page"; }
 
-// Each opening turns the log into a table: three tables of 1,500 keys each, some of which are removed again,
-// and a log with 1,500 more.
+// Each opening turns the log into a table: tables with 4,500 keys, some of which are removed again, and a log
+// with 1,500 more and some removals.
 keys make_store(const std::string& folder) {
     keys acknowledged;
     for (unsigned round = 0; round < 4; ++round) {
@@ -110,8 +110,12 @@ class damage {
     void trial(std::mt19937_64& random) {
         fs::remove_all(copy_);
         fs::copy(original_, copy_);
-        const auto files = files_in(copy_);
-        const auto& path = files[random() % files.size()];
+        auto files = files_in(copy_);
+        // The lock and LevelDB's diary have nothing to lose: one trial in ten is enough for them.
+        const auto idle =
+            std::ranges::stable_partition(files, [](const auto& f) { return !sort_of(f).starts_with("LO"); });
+        const auto useful = files.size() - idle.size();
+        const auto& path = random() % 10 == 0 ? idle[random() % idle.size()] : files[random() % useful];
         const auto size = fs::file_size(path);
         // Half of the trials flip a byte, a quarter each cut a file and remove one.
         const unsigned how = static_cast<unsigned>(random() % 4);

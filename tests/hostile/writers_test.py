@@ -46,12 +46,12 @@ class WritersTest(unittest.TestCase):
     def all_keys(self):
         return "".join(self.keys(i) for i in range(PROCESSES))
 
-    def at_once(self, *commands):
-        """Commands that start as close to each other as can be; each has keys of its own. All must succeed."""
+    def at_once(self, *commands, reading=True):
+        """Commands that start as close to each other as can be; each reads keys of its own. All must succeed."""
         processes = [self.start(*args) for args in commands]
         outs = []
         for i, process in enumerate(processes):  # they read no key before they have the file
-            process.stdin.write(self.keys(i))
+            process.stdin.write(self.keys(i) if reading else "")
         for process in processes:
             process.stdin.close()
         for process in processes:
@@ -97,7 +97,7 @@ class Parallel(WritersTest):
         self.posy("build", "--items", "20k", "--fpr", "1e-6", "-o", "all.posy")
         for i in range(8):
             self.posy("build", "--items", "20k", "--fpr", "1e-6", "-o", f"{i}.posy", stdin=self.keys(i))
-        self.at_once(*[["union", "all.posy", f"{i}.posy", "-o", "all.posy"] for i in range(8)])
+        self.at_once(*[["union", "all.posy", f"{i}.posy", "-o", "all.posy"] for i in range(8)], reading=False)
         expected = "".join(self.keys(i) for i in range(8))
         self.assertEqual(self.posy("query", "all.posy", stdin=expected), expected)
 
