@@ -87,7 +87,7 @@ node::node(const options& how, http::server& server, local_set::key_source keys)
     : node(how, server, nullptr, std::move(keys)) {}
 
 node::node(const options& how, http::server& server)
-    : node(how, server, std::make_unique<key_store>(how.data), nullptr) {}
+    : node(how, server, std::make_unique<key_store>(how.data, how.sync), nullptr) {}
 
 std::vector<peer_address> node::peers_wanted() const {
     auto wanted = how_.peers;

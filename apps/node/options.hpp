@@ -74,6 +74,7 @@ struct options {
     bool hint = false;              // tell peers of a new generation, for those that poll
 
     std::string data;    // folder of the embedded store of keys; empty: keys live in memory only
+    bool sync = false;   // a change of it is on disk before it is answered
     bool quiet = false;  // nothing on standard error but what goes wrong
 };
 

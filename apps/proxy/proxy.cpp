@@ -175,8 +175,15 @@ http::task<cache::stored> proxy::look_up(http::worker& here, const std::string& 
                                          const cache::request_head& head) {
     auto found = store_->memory().find(url, head);
     if (found || !store_->has_disk() || !store_->has(url)) co_return found;
-    const auto read = [&] { return store_->find(url, head); };
-    co_return co_await http::elsewhere(here.context, reading_, read);
+    // What fails there has found nothing.
+    auto read = [store = store_.get(), url, head]() -> cache::stored {
+        try {
+            return store->find(url, head);
+        } catch (const std::exception&) {
+            return {};
+        }
+    };
+    co_return co_await http::elsewhere(here.context, reading_, std::move(read));
 }
 
 // A body for the store, within what is left of the memory.

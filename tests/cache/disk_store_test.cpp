@@ -155,8 +155,8 @@ TEST(disk_store, removes_leftovers_and_leaves_strangers_alone) {
     const auto whole = files_in(temporary.path()).at(0);
     const auto text = content(whole);
     const std::string digits(32, 'a');
-    write(whole.string() + ".123.new", text.substr(0, 50));  // killed before the rename
-    write(whole.string() + ".Xy12Zw", text);                 // the same on other file systems
+    write(whole.string() + ".posy-tmp", text.substr(0, 50));  // killed before the rename
+    write(whole.string() + ".Xy12Zw", text);                  // the same on other file systems
     fs::create_directories(temporary.path() / "aa");
     write(temporary.path() / "aa" / digits, text);  // under a name that is not its own
     write(temporary.path() / "aa" / "notes.txt", "mine");
