@@ -17,7 +17,9 @@ using namespace std::chrono_literals;
 
 namespace {
 
-read_limits limits_of(const remote& from) { return {.max_bytes = from.max_bytes}; }
+read_limits limits_of(const remote& from) {
+    return {.max_bytes = from.max_bytes, .believed_bytes = from.believed_bytes};
+}
 
 http::request_head get(const remote& from) {
     http::request_head head{"GET", from.where.path, {}};

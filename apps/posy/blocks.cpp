@@ -92,23 +92,27 @@ class block_source {
     std::optional<held_block> next_read() {
         auto text = std::make_shared<std::string>(std::move(carry_));
         carry_.clear();
+        std::size_t filled = text->size();  // the rest is room
         while (!ended_) {
             if (stop_ >= 0 && !wait())
                 return std::nullopt;  // a record that has not come whole does not count
-            const std::size_t had = text->size();
-            text->resize(had + block_size);
+            // A record that is longer than its room gets twice as much, so that it is copied and cleared a
+            // few times in all, in however small pieces it comes.
+            if (text->size() - filled < block_size) text->resize(std::max(2 * filled, filled + block_size));
+            const std::span room = std::span(*text).subspan(filled);
             const auto got =
-                take(base::read_waiting(file_.get(), std::as_writable_bytes(std::span(*text).subspan(had))),
-                     files_[index_]);
-            text->resize(had + got);
+                take(base::read_waiting(file_.get(), std::as_writable_bytes(room)), files_[index_]);
             ended_ = got == 0;  // the last record may lack its mark
-            const std::size_t last = std::string_view(*text).substr(had).rfind(end_);
+            const std::size_t last = std::string_view(room.data(), got).rfind(end_);
+            filled += got;
             if (last != std::string_view::npos) {
-                carry_ = text->substr(had + last + 1);
-                text->resize(had + last + 1);
+                const std::size_t end = filled - got + last + 1;
+                carry_ = text->substr(end, filled - end);
+                filled = end;
                 break;
             }
         }
+        text->resize(filled);
         if (text->empty()) return std::nullopt;
         return held_block{piece(*text), text};
     }

@@ -83,6 +83,7 @@ void add_change(CLI::App& app) {
         o->keys.add_to(*sub);
         sub->add_option("-o,--output", o->output, "Write the changed filter here instead");
         o->lock.add_to(*sub);
+        add_reading_options(*sub);
         sub->callback([o, run] { run(*o); });
     };
     command("add", "Add keys to a filter",

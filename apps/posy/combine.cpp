@@ -61,6 +61,7 @@ void add_combination(CLI::App& app, const std::string& name, const std::string& 
         ->required();
     command->add_option("-o,--output", s->output, "File to write; - for standard output")->default_val("-");
     s->lock.add_to(*command);
+    add_reading_options(*command);
     command->callback([s, how] {
         const auto lock = change_lock::to_change(s->files, s->output, s->lock);
         std::optional<any_body> all;
@@ -95,6 +96,7 @@ void add_fold(CLI::App& app) {
         ->capture_default_str();
     command->add_option("-o,--output", s->output, "File to write; - for standard output")->default_val("-");
     s->lock.add_to(*command);
+    add_reading_options(*command);
     command->callback([s] {
         const auto lock = change_lock::to_change({s->file}, s->output, s->lock);
         save_body(s->output, take(fold(load_plain(s->file), s->by), display_name(s->file)));

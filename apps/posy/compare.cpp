@@ -60,6 +60,7 @@ void add_compare(CLI::App& app) {
     command->add_flag("--formulas", s->formulas,
                       "Add the two formulas of Broder and Mitzenmacher's survey for |A ∩ B| (layout spread)");
     command->add_flag("--json", s->json, "Print a JSON object");
+    add_reading_options(*command);
     command->callback([s] {
         refuse_both_from_stdin(s->a, s->b);
         if (!(s->level > 0 && s->level < 1)) throw failure("--level must lie between 0 and 1");

@@ -285,6 +285,7 @@ void add_count(CLI::App& app) {
     auto* ask_option = command->add_option(
         "--ask", o->ask, "Count nothing; print the estimates of the keys in this saved sketch");
     const auto when_counting = [&](CLI::Option* option) { return option->excludes(ask_option); };
+    add_reading_options(*command);
     when_counting(command->add_option("--weight-field", o->weight_field,
                                       "The key counts as often as this field says, an unsigned integer"))
         ->check(CLI::Range(1, 1'000'000))

@@ -89,14 +89,18 @@ class answering {
         std::size_t at = 0;
         from_.use([&](const bloom_filter& filter) {
             const hasher hash = filter.hash();
-            for (std::size_t end = 0; (end = pending_.find('\n', at)) != std::string::npos; at = end + 1) {
+            // What was looked through before has no end of a line: a long one is not searched again.
+            for (std::size_t end = searched_; (end = pending_.find('\n', end)) != std::string::npos;
+                 end = at) {
                 const auto key = std::string_view(pending_).substr(at, end - at);
                 const bool yes = filter.may_contain(hash(key));
                 found_ = found_ || yes;
                 out.append(yes ? "yes\t" : "no\t").append(key).push_back('\n');
+                at = end + 1;
             }
         });
         pending_.erase(0, at);
+        searched_ = pending_.size();
         if (!out.empty()) print(out);
     }
 
@@ -104,6 +108,7 @@ class answering {
     std::function<void(std::exception_ptr)> ended_;
     base::descriptor wake_{eventfd(0, EFD_CLOEXEC)};
     std::string pending_;
+    std::size_t searched_ = 0;  // so much of it
     bool found_ = false, stopped_ = false;
     std::thread thread_;
 };
@@ -274,6 +279,7 @@ void add_follow(CLI::App& app) {
     command->add_flag("-q,--quiet", o->quiet, "Say nothing but what goes wrong");
     o->how.add_to(*command);
     o->lock.add_to(*command);
+    add_reading_options(*command);
     command->callback([o] { run(*o); });
 }
 

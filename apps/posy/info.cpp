@@ -281,6 +281,7 @@ void add_info(CLI::App& app) {
                     "  posy info --json *.posy | jq .false_positive_rate");
     command->add_option("FILES", s->files, "Filters; - for standard input")->required();
     command->add_flag("--json", s->json, "Print one JSON object a filter");
+    add_reading_options(*command);
     command->add_flag("-v,--verbose", s->verbose, "Say also which instructions and memory pages are used");
     command->callback([s] {
         std::string text;  // all or nothing: a stream that turns out to be damaged prints only its error

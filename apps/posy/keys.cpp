@@ -73,11 +73,6 @@ std::optional<std::uint64_t> integer(std::string_view key) {
     return std::nullopt;
 }
 
-std::string where(const block& block, std::string_view record) {
-    const auto at = block.offset + static_cast<std::uint64_t>(record.data() - block.text.data());
-    return *block.file + ": at byte " + std::to_string(at);
-}
-
 bool in_word(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || (c & 0x80) ||
            c == '\'';
@@ -98,6 +93,11 @@ void split_words(std::string_view record, Use use) {
 }
 
 }  // namespace
+
+std::string where(const block& block, std::string_view record) {
+    const auto at = block.offset + static_cast<std::uint64_t>(record.data() - block.text.data());
+    return *block.file + ": at byte " + std::to_string(at);
+}
 
 void key_options::add_to(CLI::App& command, const std::string& name, const std::string& what) {
     command.add_option(name, files, what);

@@ -64,6 +64,9 @@ void for_each_block(const key_options&, const std::string& title,
 void for_each_key(const key_options&, const block&,
                   const std::function<void(std::string_view key, std::string_view record)>& use);
 
+// "FILE: at byte N", for an error about a record of the block.
+std::string where(const block&, std::string_view record);
+
 // The number in a field of a record, which is one of the block, in units of 10^-decimals. Throws failure if
 // there is none.
 std::uint64_t number_in(const key_options&, const block&, std::string_view record, std::size_t field,

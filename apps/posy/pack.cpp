@@ -62,6 +62,17 @@ any_body pack_body(const options& o, any_body body, const std::string& name) {
                 name);
 }
 
+// A codec that no reader would take for such an array is not used.
+void warn_of_other_codec(const options& o, byte_view message) {
+    constexpr std::size_t codec_at = 6;
+    const auto used = static_cast<codec_id>(message[codec_at]);
+    if (o.codec.empty() || !o.queryable.empty() || used == *codec_named(o.codec) || used == codec_id::raw)
+        return;
+    fmt::print(stderr,
+               "posy: note: {} takes too long for this array, and no reader takes it; coded as {} instead\n",
+               o.codec, name_of(used));
+}
+
 void pack_filter(const options& o) {
     if (o.keys.files.size() > 1)
         throw failure("pack: one filter at a time; unite them first with 'posy union'");
@@ -72,8 +83,10 @@ void pack_filter(const options& o) {
     message m = load_message(path);
     how.generation = m.generation;
     const any_body body = pack_body(o, std::move(m.body), display_name(path));
-    if (o.max_bytes.empty()) return save_body(o.output, body, how);
+    if (o.max_bytes.empty() && !how.codec) return save_body(o.output, body, how);
     const auto message = to_bytes(body, how);
+    warn_of_other_codec(o, message);
+    if (o.max_bytes.empty()) return save_bytes(o.output, message);
     if (const std::uint64_t limit = parse_amount(o.max_bytes); message.size() > limit) {
         throw failure(
             fmt::format("{}: the message takes {} bytes, {} more than allowed; fold the filter, or pack its "
@@ -106,20 +119,22 @@ void add_pack(CLI::App& app) {
     pack->add_option("--queryable", o->queryable, "A compressed form that is queried without unpacking")
         ->check(CLI::IsMember({"small", "fast", "list"}));
     pack->add_option("-o,--output", o->output, "File to write; - for standard output")->default_val("-");
+    add_reading_options(*pack);
     pack->callback([o] { o->from_keys ? pack_keys(*o) : pack_filter(*o); });
 
     struct state {
-        std::string file, output, max_memory;
+        std::string file, output;
     };
     const auto s = std::make_shared<state>();
-    CLI::App* unpack =
-        add_command(app, "unpack", "Turn a message back into a filter that is queried where it lies",
-                    "  posy unpack urls.packed -o urls.posy");
+    CLI::App* unpack = add_command(
+        app, "unpack", "Turn a message back into a filter that is queried where it lies",
+        "  posy unpack urls.packed -o urls.posy\n"
+        "  posy unpack --max-array 2GiB sparse.packed -o sparse.posy   a large array in few bytes");
     unpack->add_option("FILE", s->file, "The message; - for standard input")->required();
-    unpack->add_option("--max-memory", s->max_memory, "Largest array to unpack")->default_val("4GiB");
     unpack->add_option("-o,--output", s->output, "File to write; - for standard output")->default_val("-");
+    add_reading_options(*unpack);
     unpack->callback([s] {
-        message m = load_message(s->file, {.max_bytes = parse_amount(s->max_memory)});
+        message m = load_message(s->file);
         if (std::holds_alternative<compressed_filter>(m.body))
             m.body = plain_of(std::move(m.body), display_name(s->file));
         save_body(s->output, m.body, {.generation = m.generation});

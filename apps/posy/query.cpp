@@ -20,9 +20,10 @@ struct options {
     bool invert = false, count = false, quiet = false, near = false, json = false;
     std::string alphabet = printable_ascii();
 
-    // What a server sends is not to fill the memory; a file is the user's own.
     read_limits limits() const {
-        return is_url(filter) ? read_limits{.max_bytes = parse_amount(how.max_size)} : read_limits{};
+        read_limits most = limits_of_reading();
+        if (is_url(filter)) most.max_bytes = std::min(most.max_bytes, parse_amount(how.max_size));
+        return most;
     }
 };
 
@@ -64,6 +65,11 @@ class query {
             out.push_back(o_.keys.record_end());
         };
         for_each_key(o_.keys, piece, [&](std::string_view key, std::string_view text) {
+            if (o_.near && key.size() > longest_near)
+                throw failure(
+                    fmt::format("{}: a key of {} bytes; --near takes keys of at most {}, since it "
+                                "tries every change of every character",
+                                where(piece, text), key.size(), longest_near));
             if (o_.near)
                 return tell(
                     text,
@@ -149,12 +155,14 @@ void add_query(CLI::App& app) {
         ->required();
     o->keys.add_to(*command);
     o->how.add_to(*command);
+    add_reading_options(*command);
     command->add_flag("-v,--invert", o->invert, "Print the keys that are certainly not in the set");
     command->add_flag("-c,--count", o->count, "Print only how many");
     command->add_flag("-q,--quiet", o->quiet, "Print nothing; the exit status tells");
     command->add_flag(
         "--near", o->near,
-        "Test also every string at edit distance 1: a character more, less, other, or two swapped");
+        "Test also every string at edit distance 1: a character more, less, other, or two swapped; keys have "
+        "at most 1024 bytes");
     command->add_option("--alphabet", o->alphabet,
                         "The characters that --near inserts and substitutes (default: printable ASCII)");
     command->add_flag("--json", o->json, "Print the counts as a JSON object");

@@ -43,6 +43,7 @@ struct options {
     digest_width width() const { return digest_bits == 64 ? digest_width::half : digest_width::full; }
     settings how() const {
         settings s{.method = *method_named(method), .bits_per_item = bits_per_item, .fetch = true};
+        if (const read_limits wanted = limits_of_reading(); wanted.expansion == 0) s.limits = wanted;
         if (!limit.empty()) s.limits.max_bytes = parse_amount(limit);
         return s;
     }
@@ -354,6 +355,7 @@ void add_reconcile(CLI::App& app) {
     command->add_option("--in", o->in, "Read what the peer says from this (named pipe)");
     command->add_option("--out", o->out, "Write what is said to the peer to this (named pipe)");
     command->add_option("--limit", o->limit, "Largest message to accept from a peer (default: 1GiB)");
+    add_reading_options(*command);
     command->add_flag("-v,--verbose", o->verbose, "Say on standard error what it took");
     command->add_flag("--json", o->json, "Print a JSON object");
     o->hash.add_to(*command, "gets a random one in each run; with --remote, the peer's");

@@ -37,7 +37,9 @@ std::uint64_t window_of(const options& o) {
 
 // What the state file was planned for stays; an option that says otherwise is an error.
 window_filter go_on(const options& o) {
-    message m = load_message(o.state);
+    // It was written by this command: an array that is nearly empty is nothing to wonder at.
+    const read_limits most = limits_of_reading();
+    message m = load_message(o.state, most.holding(most.max_bytes));
     auto* filter = std::get_if<window_filter>(&m.body);
     if (!filter)
         throw failure(o.state + ": this needs what 'posy seen --state' saved, and it is " +
@@ -182,6 +184,7 @@ void add_seen(CLI::App& app) {
             "--time-field", o->time_field,
             "The field of a record with its time in seconds, such as 12 or 12.5 (default: the clock)")
         ->check(CLI::Range(1, 1'000'000));
+    add_reading_options(*command);
     command->add_option("--state", o->state,
                         "Go on with what this file remembers, and save it there; a new one is made as told");
     command->add_flag("-v,--invert", o->invert, "Print the keys that may have been seen");

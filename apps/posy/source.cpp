@@ -43,6 +43,7 @@ node::remote fetch_options::remote(const std::string& url) const {
     from.timeout = std::chrono::milliseconds(static_cast<std::int64_t>(timeout * 1000));
     from.max_time = std::chrono::milliseconds(static_cast<std::int64_t>(max_time * 1000));
     from.max_bytes = parse_amount(max_size);
+    from.believed_bytes = limits_of_reading().believed_bytes;
     from.tls_authority = tls_authority;
     if (!token_file.empty()) {
         std::ifstream file(token_file);

@@ -23,6 +23,21 @@ CLI::App* add_command(CLI::App& app, const std::string& name, const std::string&
     return command;
 }
 
+namespace {
+std::string max_array;  // of the command in hand
+}
+
+read_limits limits_of_reading() {
+    return max_array.empty() ? read_limits{} : read_limits::exactly(parse_amount(max_array));
+}
+
+void add_reading_options(CLI::App& command) {
+    command.add_option(
+        "--max-array", max_array,
+        "Memory that one message may take when it is decoded, e.g. 2GiB, however few its bytes "
+        "are (default: 32 MiB and 32 times its bytes, at most 4 GiB)");
+}
+
 std::string display_name(const std::string& path, bool output) {
     if (path != "-") return path;
     return output ? "standard output" : "standard input";

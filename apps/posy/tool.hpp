@@ -28,8 +28,13 @@ T take(result<T> value, const std::string& name) {
 
 // "-" is standard input or output, everywhere.
 std::string display_name(const std::string& path, bool output = false);
+// What the command in hand takes memory for when it reads messages.
+read_limits limits_of_reading();
+// The option for it, on every command that reads messages.
+void add_reading_options(CLI::App&);
 // The one message of a file or URL.
-message load_message(const std::string& path, const read_limits& = {}, const fetch_options& = {});
+message load_message(const std::string& path, const read_limits& = limits_of_reading(),
+                     const fetch_options& = {});
 // "a filter", "a sealed filter", …
 std::string kind_name(const any_body&);
 // The plain filter of a body: itself, the projection of a counting filter, the array of a queryable one or of
@@ -38,8 +43,8 @@ bloom_filter plain_of(any_body, const std::string& name);
 bloom_filter load_plain(const std::string& path);
 // Calls use(message, name of its file) for every message of every file or URL.
 void for_each_message(const std::vector<std::string>& paths,
-                      const std::function<void(message, const std::string&)>& use, const read_limits& = {},
-                      const fetch_options& = {});
+                      const std::function<void(message, const std::string&)>& use,
+                      const read_limits& = limits_of_reading(), const fetch_options& = {});
 void save_body(const std::string& path, body_ref, const packing& = {});
 // One line on standard error if the filter, saved under this name, holds more than it was planned for.
 void warn_if_past_plan(const bloom_filter&, const std::string& path);

@@ -21,7 +21,7 @@ std::string_view name_of(codec_id);
 std::optional<codec_id> codec_named(std::string_view);
 
 // What a sender cares about. `smallest` takes the time that a few bytes are worth: bit by bit up to a
-// megabyte of array, the fast coders above. None of them ever sends more than raw would.
+// quarter of a megabyte of array, the fast coders above. None of them ever sends more than raw would.
 enum class coding { raw, smallest, fastest };
 
 }  // namespace posy

@@ -5,8 +5,9 @@
 // be cut shorter while it is mapped. Thread safety: functions are pure; a reader belongs to one thread.
 //
 // Reading trusts nothing: every length is checked against what is there and against the limits before memory
-// is taken, and the checksum before anything is believed. A message that cannot be read gives an error with
-// the offset of the byte that is wrong.
+// is taken, the checksum before anything is believed, and the work against the bytes that ask for it: reading
+// a message and asking it once takes at most 2 ms per kilobyte, 60 ms if it is small (docs/security.md). A
+// message that cannot be read gives an error with the offset of the byte that is wrong.
 #pragma once
 
 #include <cstdint>
@@ -26,6 +27,7 @@
 #include "posy/envelope.hpp"
 #include "posy/growing_filter.hpp"
 #include "posy/heavy_hitters.hpp"
+#include "posy/read_limits.hpp"
 #include "posy/result.hpp"
 #include "posy/sealed_filter.hpp"
 #include "posy/spectral_filter.hpp"
@@ -65,13 +67,8 @@ class body_ref {
 
 struct packing {
     coding want = coding::raw;
-    std::optional<codec_id> codec{};  // this one, instead
+    std::optional<codec_id> codec{};  // this one, instead, if readers take it for such an array
     std::uint64_t generation = 0;
-};
-
-// What a reader will take memory for. Raw payloads in files are mapped and take none.
-struct read_limits {
-    std::uint64_t max_bytes = std::uint64_t{4} << 30;  // of a decoded array
 };
 
 // To and from bytes in memory. No coding is larger than raw. from_bytes reads the first message of `bytes`

@@ -22,9 +22,7 @@
 
 namespace posy {
 
-namespace frame {
-struct header;
-}
+struct opened_frame;
 
 // What became of a message.
 enum class reception {
@@ -86,9 +84,11 @@ class subscriber {
 
   private:
     // What becomes of a message with this header; nothing: that shows when it is decoded.
-    std::optional<reception> judge(const frame::header&, sequence);
-    std::optional<reception> judge_base(const frame::header&);
-    reception decode(byte_view message);
+    std::optional<reception> judge(const opened_frame&, sequence);
+    std::optional<reception> judge_base(const opened_frame&);
+    reception decode(const opened_frame&);
+    // What is wanted may take as much memory as what is held, however few bytes there are of it.
+    read_limits limits() const;
     reception refuse(reception, std::string why);
     void hold(bloom_filter filter, std::uint64_t generation);
 

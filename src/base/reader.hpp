@@ -76,7 +76,7 @@ class reader {
 // The error of what would take `bytes` of memory where the reader was allowed less.
 inline std::string above_limit(std::uint64_t bytes, std::uint64_t max_bytes) {
     return std::to_string(bytes) + " bytes of memory, above the limit of " + std::to_string(max_bytes) +
-           "; raise it if you trust the sender";
+           "; raise it (--max-array) if you trust the sender";
 }
 
 }  // namespace posy::base

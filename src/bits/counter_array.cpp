@@ -1,5 +1,7 @@
 #include "posy/counter_array.hpp"
 
+#include "cell_words.hpp"
+
 namespace posy {
 
 result<counter_array> counter_array::make(std::uint64_t size, unsigned width) {
@@ -10,8 +12,8 @@ result<counter_array> counter_array::make(std::uint64_t size, unsigned width) {
 
 counter_array counter_array::from_cells(bit_array cells, unsigned width) {
     counter_array counters(std::move(cells), width);
-    for (std::uint64_t i = 0; i < counters.size(); ++i)
-        counters.saturated_ += counters[i] == counters.largest();
+    for (const std::uint64_t word : counters.cells_.words())
+        if (word != 0) counters.saturated_ += bits::cells_full(word, width);
     return counters;
 }
 

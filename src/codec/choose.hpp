@@ -1,15 +1,43 @@
 // From a codec's number to its functions, and the choice of one.
 #pragma once
 
+#include <optional>
+
 #include "codec.hpp"
 #include "posy/codec.hpp"
 
 namespace posy::codec {
 
+// A bit-by-bit coding takes nanoseconds a bit, whatever its size: no reader takes one for a larger array, and
+// no writer makes one. At 2^21 bits that is some 15 milliseconds.
+inline constexpr std::uint64_t slow_array = std::uint64_t{1} << 21;
+
+// What decoding may cost beyond what is in proportion to the bytes received. A message is allowed a few
+// milliseconds. A part of a message, of which there may be thousands, is allowed next to nothing.
+struct allowance {
+    std::uint64_t slow_bits;   // of an array that is coded bit by bit
+    std::uint64_t fast_bytes;  // of an array whose bytes are coded
+    std::uint64_t ones;        // of an array whose gaps are coded
+    bool small_tables;  // may a small array have the coder of bytes, whose tables take 100 µs to make?
+};
+inline constexpr allowance for_message{slow_array, 4 << 20, 1 << 16, true};
+inline constexpr allowance for_part{1 << 10, 0, 64, false};
+
+// Is the time to decode this in proportion to the bytes? Per byte of the coding 128 bits bit by bit, 128
+// bytes of the array by the coder of bytes, 64 ones by gaps: a few times what the writer's choice comes to
+// with the density at which it changes its mind, so that what a writer sends is always taken, and about half
+// a millisecond per kilobyte. A reader asks before it decodes; a writer, before it sends.
+result<void> check_work(codec_id, byte_view coded, std::uint64_t array_bits, const allowance&);
+
 // The codec to try for these bits.
 codec_id choose(bit_view, coding);
 
-// Appends the coding of `bits`. Precondition: not raw, not counters.
+// Appends to `out` the coding that `want` says, or `asked`, and gives its codec. Where that is no smaller
+// than raw, or nothing that a reader takes, nothing is appended and it is raw.
+codec_id encode_for_reader(bit_view bits, coding want, std::optional<codec_id> asked, const allowance&,
+                           std::vector<std::byte>& out);
+
+// Appends the coding of `bits`. Precondition of both: not raw, not counters.
 void encode(codec_id, bit_view bits, std::vector<std::byte>& out);
 result<void> decode(codec_id, byte_view in, bit_room out);
 

@@ -119,6 +119,9 @@ result<elias_fano> elias_fano::open(byte_view bytes, std::uint64_t bits, instruc
     it.highs_bits_ = it.low_bits_ == 0 ? bits : it.ones_ + it.buckets();
     const std::uint64_t blocks = ((it.buckets() - 1) >> it.block_log2_) + 1;
     if (it.low_bits_ != 0) {
+        // A block of an encoder has dozens of ones. Going through a directory of more would take longer than
+        // reading the bytes.
+        if (blocks > bytes.size()) return wrong("more blocks than bytes");
         const auto ranks = line_table::take(rest, blocks);
         if (!ranks) return wrong("a directory that is cut off or malformed");
         it.ranks_ = *ranks;

@@ -27,10 +27,9 @@ result<void> read_raw(byte_view in, bit_room out) {
 
 void append_bits(const bit_array& bits, std::vector<std::byte>& out) {
     const bit_view view{bits.words(), bits.size(), bits.ones()};
-    codec_id id = choose(view, coding::smallest);
     std::vector<std::byte> coded;
-    encode(id, view, coded);
-    if (coded.size() >= bits.words().size() * 8) id = codec_id::raw, coded = raw_bytes(bits);
+    const codec_id id = encode_for_reader(view, coding::smallest, std::nullopt, for_part, coded);
+    if (id == codec_id::raw) coded = raw_bytes(bits);
     out.push_back(static_cast<std::byte>(id));
     base::put_varint(out, coded.size());
     out.insert(out.end(), coded.begin(), coded.end());
@@ -40,9 +39,11 @@ result<bit_array> take_bits(base::reader& in, std::uint64_t bits, std::uint64_t 
     const std::uint64_t memory = bit_array::word_count(bits) * 8;
     if (memory > max_bytes) in.fail("an array of " + base::above_limit(memory, max_bytes));
     const auto id = static_cast<codec_id>(in.byte());
-    if (id > codec_id::gaps) in.fail("an unknown codec");
+    if (id > codec_id::gaps || id == codec_id::adaptive) in.fail("an unknown codec");
     const byte_view coded = in.take(in.varint(memory));
     if (in.wrong()) return *in.wrong();
+    if (auto fair = check_work(id, coded, bits, for_part); !fair)
+        return in.fail_inside(fair.error()), *in.wrong();
     auto array = bit_array::make(bits);
     if (!array) return array;
     const bit_room room{array->words(), bits};

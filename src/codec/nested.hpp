@@ -1,5 +1,6 @@
 // An array of bits inside a larger payload: the codec's number (a byte), the length of the coding (a varint),
-// the coding. Whichever is smaller of what choose() says and the raw words, little-endian.
+// the coding. Whichever is smaller of what choose() says and the raw words, little-endian. A payload may have
+// thousands of these: the time to read one is in proportion to its bytes and to the memory that it takes.
 #pragma once
 
 #include <vector>

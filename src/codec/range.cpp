@@ -3,11 +3,13 @@
 // With x known, a bit is a 1 with probability x / m. That costs m H(x/m), about a byte above log2 C(m, x),
 // and the count itself two or three bytes: the smallest message for a filter of a few kilobytes, and nothing
 // to divide in the loop. Bits are taken one after the other, at some fifty megabytes of array a second; large
-// arrays have bytes.cpp and gaps.cpp.
+// arrays have bytes.cpp and gaps.cpp, and choose.hpp says up to which size a reader takes this one.
+#include <algorithm>
 #include <bit>
 
 #include "base/varint.hpp"
 #include "binary_coder.hpp"
+#include "byte_array.hpp"
 #include "codec.hpp"
 
 namespace posy::codec {
@@ -40,7 +42,9 @@ result<void> decode_range(byte_view in, bit_room out) {
     if (!ones || *ones > out.bits) return damaged(0);
     if (*ones == 0 || *ones == out.bits) {
         if (!in.empty()) return damaged(size);
-        for (std::uint64_t i = 0; i < *ones; ++i) out.words[i / 64] |= std::uint64_t{1} << i % 64;
+        if (*ones == 0) return {};
+        std::ranges::fill(out.words, ~std::uint64_t{0});
+        out.words.back() = tail_mask(out.bits);
         return {};
     }
     const std::uint64_t zero = zero_probability(out.bits, *ones);

@@ -138,6 +138,9 @@ result<rice_blocks> rice_blocks::open(byte_view bytes, std::uint64_t bits, instr
     }
     if (it.ones_ > bits || it.least_ > bits) return wrong("more ones than bits");
     if (it.payload_bits_ / 8 > bytes.size()) return wrong("coded bits that are cut off");
+    // A block of an encoder has hundreds of ones. Going through a directory of more would take longer than
+    // reading the bytes.
+    if (it.blocks_ > bytes.size()) return wrong("more blocks than bytes");
     const auto offsets = line_table::take(rest, it.blocks_);
     if (!offsets) return wrong("a directory that is cut off or malformed");
     it.offsets_ = *offsets;

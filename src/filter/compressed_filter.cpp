@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/reader.hpp"
 #include "codec/elias_fano.hpp"
 #include "codec/position_list.hpp"
 #include "codec/rice_blocks.hpp"
@@ -59,6 +60,7 @@ constexpr std::size_t ahead = 8;
 struct compressed_filter::coded_bits {
     posy::coding coding;
     std::shared_ptr<const void> keep_alive;
+    std::uint64_t max_unpacked;  // bytes
 };
 
 result<compressed_filter> compressed_filter::make(const bloom_filter& filter, queryable_form form) {
@@ -70,12 +72,14 @@ result<compressed_filter> compressed_filter::make(const bloom_filter& filter, qu
 
 result<compressed_filter> compressed_filter::open(const posy::geometry& g, queryable_form form,
                                                   const posy::provenance& from,
-                                                  std::shared_ptr<const void> keep_alive, byte_view bytes) {
+                                                  std::shared_ptr<const void> keep_alive, byte_view bytes,
+                                                  std::uint64_t max_unpacked) {
     if (auto valid = check(g); !valid) return valid.error();
     auto opened = open_coding(form, bytes, g.bits);
     if (!opened) return opened.error();
-    return compressed_filter(g, form, from, bytes,
-                             std::make_shared<const coded_bits>(coded_bits{*opened, std::move(keep_alive)}));
+    return compressed_filter(
+        g, form, from, bytes,
+        std::make_shared<const coded_bits>(coded_bits{*opened, std::move(keep_alive), max_unpacked}));
 }
 
 std::uint64_t compressed_filter::ones() const {
@@ -127,6 +131,8 @@ result<double> compressed_filter::false_positive_rate() const {
 }
 
 result<bloom_filter> compressed_filter::unpack() const {
+    if (const std::uint64_t memory = bit_array::word_count(geometry_.bits) * 8; memory > bits_->max_unpacked)
+        return error{"unpacked it takes " + base::above_limit(memory, bits_->max_unpacked)};
     auto bits = bit_array::make(geometry_.bits);
     if (!bits) return bits.error();
     const auto unpacked = std::visit(

@@ -5,6 +5,7 @@
 #include <cassert>
 
 #include "batches.hpp"
+#include "bits/cell_words.hpp"
 #include "counting_kernels.hpp"
 
 namespace posy {
@@ -38,8 +39,12 @@ result<counting_filter> counting_filter::from_counters(const posy::geometry& g, 
     assert(check(g) && counters.size() == g.bits);
     auto projection = bloom_filter::make(g);
     if (!projection) return projection.error();
-    for (std::uint64_t i = 0; i < g.bits; ++i) {
-        if (counters[i] != 0) projection->bits().set(i);
+    const auto cells = counters.cells().words();
+    const auto set = projection->bits().words();
+    const unsigned each = 64 / counters.width();  // counters in a word
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+        if (cells[i] == 0) continue;
+        set[i * each / 64] |= bits::cells_above_0(cells[i], counters.width()) << i * each % 64;
     }
     projection->set_items(items);
     return counting_filter(std::move(*projection), std::move(counters));

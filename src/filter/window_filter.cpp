@@ -273,6 +273,7 @@ result<window_filter> window_filter::parse(hasher hash, byte_view payload, std::
     if (in.wrong()) return *in.wrong();
     window_filter parsed(g, planned, slot, generations);
     parsed.latest_ = latest;
+    parsed.arrays_.reserve(count);
     for (std::uint64_t i = 0; i < count; ++i) {
         const std::uint64_t age = in.varint(std::min(parsed.remembered_at_least(), latest));
         const std::uint64_t number = (latest - age) / slot;

@@ -218,22 +218,4 @@ result<header> decode(byte_view bytes) {
     return h;
 }
 
-result<header> verified(byte_view message) {
-    const auto size = header_size(message.first(std::min(message.size(), prefix_size)));
-    if (!size) return size.error();
-    if (message.size() < *size) return error{"the message is cut off; get it again", message.size()};
-    const auto h = decode(message.first(*size));
-    if (!h) return h;
-    const auto rest = message.subspan(*size);
-    if (rest.size() < checksum_size || rest.size() - checksum_size < h->payload_size)
-        return error{"the message is cut off; get it again", message.size()};
-    if (rest.size() - checksum_size > h->payload_size)
-        return error{"there is more than one message", *size + h->payload_size + checksum_size};
-    checksum sum;
-    sum.add(message.first(message.size() - checksum_size));
-    if (load_little<std::uint32_t>(message.data() + message.size() - checksum_size) == sum.value()) return h;
-    return error{"the checksum is wrong: the message is damaged; get it again",
-                 message.size() - checksum_size};
-}
-
 }  // namespace posy::frame

@@ -78,10 +78,6 @@ result<std::size_t> header_size(byte_view prefix);
 // known kind and codec, a geometry that passes check(), and a payload size that these allow.
 result<header> decode(byte_view bytes);
 
-// The header of bytes that are exactly one message, with the checksum that it says. Nothing is decoded: the
-// cost is a pass over the bytes. (A reader that knows from the header that it wants none of it stops here.)
-result<header> verified(byte_view message);
-
 class checksum {
   public:
     checksum();

@@ -1,20 +1,26 @@
 #include "posy/subscriber.hpp"
 
-#include "frame.hpp"
+#include "reading.hpp"
 
 namespace posy {
 
 reception subscriber::receive(byte_view bytes, std::uint64_t now, sequence order) {
-    const auto header = frame::verified(bytes);
+    const auto opened = open_frame(bytes);
     // Whatever it was, it may have been news.
-    if (!header) return refuse(reception::damaged, header.error().text());
-    const auto judged = judge(*header, order);
-    const reception r = judged ? *judged : decode(bytes);
+    if (!opened) return refuse(reception::damaged, opened.error().text());
+    if (opened->size != bytes.size()) return refuse(reception::damaged, "there is more than one message");
+    const auto judged = judge(*opened, order);
+    const reception r = judged ? *judged : decode(*opened);
     if (r == reception::replaced || r == reception::updated || r == reception::duplicate) updated_at_ = now;
     return r;
 }
 
-std::optional<reception> subscriber::judge(const frame::header& h, sequence order) {
+read_limits subscriber::limits() const {
+    return filter_ ? limits_.holding(filter_->bits().words().size_bytes()) : limits_;
+}
+
+std::optional<reception> subscriber::judge(const opened_frame& opened, sequence order) {
+    const frame::header& h = opened.header;
     const bool delta = h.kind == frame::kind::delta;
     if (!delta && h.kind != frame::kind::filter)
         return refuse(reception::damaged, "a message, but neither a filter nor a delta");
@@ -26,15 +32,17 @@ std::optional<reception> subscriber::judge(const frame::header& h, sequence orde
         return reception::duplicate;
     }
     if (delta) {
-        if (const auto other = judge_base(h)) return other;
+        if (const auto other = judge_base(opened)) return other;
     }
-    if (h.array_bytes() <= limits_.max_bytes) return std::nullopt;
-    return refuse(reception::too_large, "a summary of " + std::to_string(h.array_bytes()) +
-                                            " bytes, above the limit of " +
-                                            std::to_string(limits_.max_bytes));
+    const std::uint64_t most = limits().most(opened.size);
+    if (h.array_bytes() <= most) return std::nullopt;
+    return refuse(reception::too_large, "a summary of " + std::to_string(h.array_bytes()) + " bytes in " +
+                                            std::to_string(opened.size) + ", above the limit of " +
+                                            std::to_string(most));
 }
 
-std::optional<reception> subscriber::judge_base(const frame::header& h) {
+std::optional<reception> subscriber::judge_base(const opened_frame& opened) {
+    const frame::header& h = opened.header;
     if (!filter_ || h.base_generation != generation_) {
         wants_ = true;
         return reception::gap;
@@ -45,8 +53,8 @@ std::optional<reception> subscriber::judge_base(const frame::header& h) {
 }
 
 // What is held stays as it is, in use by whoever has a copy: the flips become the new filter.
-reception subscriber::decode(byte_view bytes) {
-    auto parsed = from_bytes(bytes, limits_);
+reception subscriber::decode(const opened_frame& opened) {
+    auto parsed = read_body(opened, limits());
     if (!parsed) return refuse(reception::damaged, parsed.error().text());
     if (auto* filter = std::get_if<bloom_filter>(&parsed->body)) {
         hold(std::move(*filter), parsed->generation);

@@ -80,9 +80,9 @@ class payload_reader {
         if (number > rest_.size() / each) {
             fail(std::to_string(number) + " entries in the " + std::to_string(rest_.size()) +
                  " bytes that follow");
-        } else if (number > limits.max_bytes / memory) {
-            fail(std::to_string(number) + " entries, above the limit of " +
-                 std::to_string(limits.max_bytes / memory) + "; raise it if you trust the peer");
+        } else if (const std::uint64_t most = limits.most(all_.size()) / memory; number > most) {
+            fail(std::to_string(number) + " entries, above the limit of " + std::to_string(most) +
+                 "; raise it if you trust the peer");
         }
         return wrong_ ? 0 : number;
     }

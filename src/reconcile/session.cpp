@@ -222,9 +222,12 @@ class answerer final : public session::party {
             rest_.emplace(mine_->hash(), mine_->width(), std::vector(rest.begin(), rest.end()));
             encoder_.emplace(*rest_);
         }
-        // Nobody is sent more at once than the list.
+        // Nobody is sent more at once than the list. An answer costs a pass over the set, and whoever asks
+        // for symbols asks for more of them each time: after so many questions, the list is the answer.
+        constexpr unsigned most_questions = 64;
         const std::uint64_t list = (mine_->size() - listed_) * bytes_of(mine_->width());
-        if (until == 0 || until - encoder_->position() > list / symbol_bytes(mine_->width()))
+        if (until == 0 || ++questions_ > most_questions ||
+            until - encoder_->position() > list / symbol_bytes(mine_->width()))
             return post_list_up_to(mine_->size());
         return post_symbols(until);
     }
@@ -264,6 +267,7 @@ class answerer final : public session::party {
 
     strategy strategy_{mine_->width()};
     bool exact_ = false;
+    unsigned questions_ = 0;
     std::uint64_t listed_ = 0;
     std::optional<digest_set> rest_;  // what is not listed
     std::optional<symbol_encoder> encoder_;

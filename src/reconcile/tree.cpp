@@ -132,12 +132,13 @@ result<reconciliation_tree> reconciliation_tree::parse(const hasher& hash, byte_
     const unsigned grain = in.little<std::uint8_t>();
     if (grain < 2 || grain > max_grain) in.fail("a grain that is not 2 to 64");
     std::vector<bloom_filter> filters;
+    const std::uint64_t most = limits.most(bytes.size());
     std::uint64_t taken = 0;
     while (filters.size() < 2) {
         const byte_view message = in.bytes(in.varint());
         if (!in.ok()) return *in.finish();
         const std::uint64_t start = in.offset() - message.size();
-        auto read = from_bytes(message, {limits.max_bytes - taken});
+        auto read = from_bytes(message, read_limits::exactly(most - taken));
         if (!read) return error{read.error().message, start + read.error().offset.value_or(0)};
         auto* filter = std::get_if<bloom_filter>(&read->body);
         if (!filter || read->size != message.size() || !filter->items() || filter->hash() != hash ||

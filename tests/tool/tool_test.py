@@ -500,7 +500,7 @@ class BadInput(ToolTest):
 
     def test_a_claim_in_a_pipe_takes_no_memory(self):
         self.posy("info", "-", stdin=self.claim(36), status=2)  # 8 GiB claimed
-        self.assertIn("standard input: at byte 8: the array takes 8589934592 bytes, above the limit of 4294967296", self.stderr)
+        self.assertIn("the array takes 8589934592 bytes of memory, above the limit of 4294967296", self.stderr)
         # 2 GiB claimed, within the limit, and 64 bytes sent
         child = subprocess.Popen([POSY, "info", "-"], stdin=subprocess.PIPE, stderr=subprocess.PIPE, cwd=self.dir)
         child.stdin.write(self.claim(34))
@@ -667,7 +667,7 @@ class Travel(ToolTest):
         self.assertLess(os.path.getsize(self.path("p.posy")), 10000)
         self.assertEqual(self.posy("pack", "-", stdin=self.read("f.posy")), self.read("p.posy"))
         self.fails("pack", "f.posy", "--max-bytes", "5000", "-o", "x", saying="more than allowed")
-        self.fails("unpack", "p.posy", "--max-memory", "1000", "-o", "x", saying="above the limit of 1000")
+        self.fails("unpack", "p.posy", "--max-array", "1000", "-o", "x", saying="above the limit of 1000")
 
     def test_counting_filters_travel_too(self):
         self.posy("build", "keys", "--counting", "-o", "c.posy")

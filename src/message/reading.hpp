@@ -1,0 +1,20 @@
+// A message opened but not yet decoded: the header is known and the checksum right, and nothing has been
+// taken memory for. Whoever can tell from the header that he does not want it stops here.
+#pragma once
+
+#include "frame.hpp"
+#include "posy/message.hpp"
+
+namespace posy {
+
+struct opened_frame {
+    frame::header header;
+    byte_view payload;       // in the bytes that were opened
+    std::uint64_t size = 0;  // of the whole message
+};
+
+// The first message of `bytes`. Cost: a pass for the checksum.
+result<opened_frame> open_frame(byte_view bytes);
+result<message> read_body(const opened_frame&, const read_limits&);
+
+}  // namespace posy
