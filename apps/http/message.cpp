@@ -31,8 +31,9 @@ void check(parser<Head>& message) {
     auto& fields = message.head.fields;
     if (fields.has("Transfer-Encoding")) {
         if (!message.chunked()) throw refusal(501, "a transfer coding other than chunked");
-        if (cache::list_members(*fields.combined("Transfer-Encoding")).size() != 1)
-            throw refusal(501, "more than one transfer coding");
+        // One coding, without parameters: "chunked;q=1" is chunked to some and unknown to others.
+        if (!cache::same_name(*fields.combined("Transfer-Encoding"), "chunked"))
+            throw refusal(501, "a transfer coding besides chunked, or a parameter of it");
         if (fields.has("Content-Length")) throw refusal(400, "both Transfer-Encoding and Content-Length");
         if (message.version < 11) throw refusal(400, "Transfer-Encoding in HTTP/1.0");
     }
@@ -63,6 +64,11 @@ task<bool> reader::fill() {
     const auto got = co_await from_.read_some(std::span(buffer_).subspan(end_));
     end_ += got;
     co_return got > 0;
+}
+
+task<bool> reader::arrived() {
+    if (pending()) co_return true;
+    co_return co_await fill();
 }
 
 template <class Head>
@@ -100,6 +106,12 @@ task<bool> reader::more(parser<Head>& message) {
     message.piece.clear();
     message.eager(true);
     from_.progressed();
+    if (continue_) {
+        static constexpr std::string_view go_on = "HTTP/1.1 100 Continue\r\n\r\n";
+        continue_ = false;
+        interim_ += go_on.size();
+        co_await from_.write(go_on);
+    }
     while (!message.is_done()) {
         if (pending()) {
             feed(message);
@@ -119,7 +131,11 @@ task<bool> reader::more(parser<Head>& message) {
 
 template <class Head>
 task<std::string> reader::body(parser<Head>& message) {
+    constexpr std::uint64_t most_at_once = std::uint64_t{64} << 20;
     std::string all;
+    // Of a length that is known nothing is copied; pages that nothing is written to take no memory.
+    if (const auto length = message.content_length())
+        all.reserve(std::min<std::uint64_t>(*length, most_at_once));
     for (;;) {
         const bool any = co_await more(message);
         if (!any) break;

@@ -33,6 +33,9 @@ struct limits {
     std::uint64_t body = std::uint64_t{1} << 40;  // 413 beyond
 };
 
+// Of answers that are a status and a few words: to questions and hints.
+inline constexpr limits short_answer{.body = 64 * 1024};
+
 // Collects one message as Beast's parser finds its parts. `Head` is request_head or response_head.
 template <class Head>
 class parser final : public boost::beast::http::basic_parser<std::is_same_v<Head, request_head>> {
@@ -78,7 +81,13 @@ class parser final : public boost::beast::http::basic_parser<std::is_same_v<Head
         piece.append(body.data(), body.size());
         return body.size();
     }
-    void on_chunk_header_impl(std::uint64_t, text, error_code&) override {}
+    // Beast lets line feeds into quoted extensions, where others see the end of the line.
+    void on_chunk_header_impl(std::uint64_t, text extension, error_code& failed) override {
+        for (const char c : extension) {
+            if ((static_cast<unsigned char>(c) < ' ' && c != '\t') || c == 0x7f)
+                failed = make_error_code(boost::beast::http::error::bad_chunk_extension);
+        }
+    }
     std::size_t on_chunk_body_impl(std::uint64_t, text body, error_code& failed) override {
         return on_body_impl(body, failed);
     }
@@ -93,6 +102,8 @@ class reader {
   public:
     explicit reader(transport& from) : from_(from) {}
 
+    // Waits for the first byte of a message; false when the connection ended before it.
+    task<bool> arrived();
     // Up to the end of the head. False when the connection ended before its first byte.
     template <class Head>
     task<bool> head(parser<Head>&);
@@ -104,6 +115,11 @@ class reader {
     task<std::string> body(parser<Head>&);
     // Is part of a message here already?
     bool pending() const { return begin_ < end_; }
+    // The sender waits for "100 Continue" before its body: it is told when somebody reads on, and only then.
+    void continue_when_read() { continue_ = true; }
+    bool awaits_continue() const { return continue_; }
+    // Bytes of that, which are not an answer.
+    std::uint64_t interim_bytes() const { return interim_; }
     // Bytes beyond what was parsed: the tunnel behind a CONNECT starts with them.
     std::string rest();
 
@@ -115,6 +131,8 @@ class reader {
     transport& from_;
     std::vector<char> buffer_ = std::vector<char>(16 * 1024);
     std::size_t begin_ = 0, end_ = 0;
+    bool continue_ = false;
+    std::uint64_t interim_ = 0;
 };
 
 std::string_view reason_of(unsigned status);

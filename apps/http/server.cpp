@@ -11,10 +11,23 @@
 namespace posy::http {
 
 namespace {
+
 using boost::system::error_code;
+
+// What is read of a body that nobody wanted.
+constexpr std::size_t skip_bytes = 64 * 1024;
+constexpr auto skip_time = 2s;
+
+// The connection ends after the answer when the rest of the request is too much to read for nothing.
+void end_if_much_is_left(request& r) {
+    const auto left = r.parsing.content_length_remaining();
+    if (r.reader.awaits_continue() || (left && *left > skip_bytes)) r.keep_alive = false;
 }
 
-server::server(const serving& how, handler handle) : how_(how), handle_(std::move(handle)) {
+}  // namespace
+
+server::server(const serving& how, handler handle)
+    : how_(how), handle_(std::move(handle)), crowd_(how.max_per_address) {
     for (std::size_t i = 0; i < std::max<std::size_t>(how.threads, 1); ++i)
         workers_.push_back(std::make_unique<worker>());
 }
@@ -86,23 +99,39 @@ task<void> server::accept(tcp::acceptor& acceptor, std::shared_ptr<asio::ssl::co
             continue;
         }
         ++counts_.connections;
-        if (open_ >= how_.max_connections) {
-            ++counts_.too_many;
-            static constexpr std::string_view full =
-                "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nConnection: close\r\nContent-Length: "
-                "0\r\n\r\n";
-            socket.non_blocking(true, failed);
-            socket.write_some(asio::buffer(full.data(), full.size()), failed);
+        const auto who = socket.remote_endpoint(failed).address();
+        if (failed) continue;  // it has gone already
+        if (!crowd_.enter(who)) {
+            turn_away(socket, 429);
             continue;
         }
-        ++open_;
-        asio::post(next.context, [this, &next, tls, moved = std::move(socket)]() mutable {
+        const bool full = ++open_ > how_.max_connections;
+        asio::post(next.context, [this, &next, tls, who, full, moved = std::move(socket)]() mutable {
+            const auto leave = [this, who](const std::exception_ptr&) {
+                --open_;
+                crowd_.leave(who);
+            };
+            if (full && !next.watch.close_longest_idle()) {
+                turn_away(moved, 503);
+                return leave(nullptr);
+            }
+            if (full) ++counts_.made_room;
             auto connection = tls ? transport::tls(std::move(moved), next.watch, *tls)
                                   : transport::plain(std::move(moved), next.watch);
-            asio::co_spawn(next.context, converse(std::move(connection), next),
-                           [this](const std::exception_ptr&) { --open_; });
+            asio::co_spawn(next.context, converse(std::move(connection), next), leave);
         });
     }
+}
+
+void server::turn_away(tcp::socket& socket, unsigned status) {
+    ++counts_.too_many;
+    const auto text =
+        fmt::format("HTTP/1.1 {} {}\r\nRetry-After: 1\r\nConnection: close\r\nContent-Length: 0\r\n\r\n",
+                    status, reason_of(status));
+    error_code ignored;
+    socket.non_blocking(true, ignored);
+    socket.write_some(asio::buffer(text), ignored);
+    socket.close(ignored);
 }
 
 bool server::too_often(const asio::ip::address& who) {
@@ -110,7 +139,8 @@ bool server::too_often(const asio::ip::address& who) {
     const std::lock_guard lock(buckets_mutex_);
     if (buckets_.size() > 65536) buckets_.clear();
     const auto now = clock::now();
-    auto [found, fresh] = buckets_.try_emplace(who, bucket{2 * how_.max_requests_per_second, now});
+    auto [found, fresh] =
+        buckets_.try_emplace(crowd::party_of(who), bucket{2 * how_.max_requests_per_second, now});
     auto& [tokens, at] = found->second;
     tokens =
         std::min(2 * how_.max_requests_per_second,
@@ -131,12 +161,42 @@ task<void> server::drain(transport& connection) {
         got = co_await connection.read_some(bytes);
 }
 
+// Reads over the rest of a body that nobody wanted, so that the next request can be found. False: that is
+// more than a moment's work, and the connection is not worth it.
+task<bool> server::skip_body(request& r) {
+    if (r.reader.awaits_continue()) co_return false;  // whether it comes at all, nobody knows
+    const auto end = clock::now() + skip_time;
+    const auto start = r.connection.bytes_read();
+    for (bool more = true; more && !r.parsing.is_done();) {
+        const auto left = end - clock::now();
+        if (left <= 0s || r.connection.bytes_read() - start > skip_bytes) co_return false;
+        r.connection.expires_after(left);
+        more = co_await r.reader.more(r.parsing);
+    }
+    co_return true;
+}
+
+task<void> server::refuse(transport& connection, unsigned status, const std::string& why, bool answered) {
+    status == 500                    ? ++counts_.failed
+    : status == 429                  ? ++counts_.too_many
+    : status == 403 || status == 401 ? ++counts_.forbidden
+                                     : ++counts_.malformed;
+    if (on_refusal) on_refusal(connection.remote().address().to_string(), status, why);
+    if (answered) co_return;
+    const auto text = fmt::format(
+        "HTTP/1.1 {} {}\r\nConnection: close\r\nContent-Type: text/plain\r\nContent-Length: "
+        "{}\r\n\r\n{}\n",
+        status, reason_of(status), why.size() + 1, why);
+    connection.expires_after(5s);
+    co_await connection.write(text);
+}
+
 // Reads requests and has them answered, until either side has had enough.
 task<void> server::converse(std::unique_ptr<transport> connection, worker& here) {
     connection->expires_after(how_.head_time);
+    connection->idle(true);
     co_await connection->accept_handshake();
     reader from(*connection);
-    const bool local = connection->remote().address().is_loopback();
     unsigned refused = 0;
     bool unread = false;  // the client may not be done with its request
     std::string why;
@@ -144,14 +204,19 @@ task<void> server::converse(std::unique_ptr<transport> connection, worker& here)
     std::uint64_t read = 0;     // before its first byte
     try {
         for (bool first = true;; first = false) {
-            connection->expires_after(first || from.pending() ? how_.head_time : how_.idle_time);
-            connection->idle = true;
+            connection->idle(true);
             parser<request_head> parsing(how_.limits);
-            written = connection->bytes_written();
+            written = connection->bytes_written() - from.interim_bytes();
             read = connection->bytes_read() - (from.pending() ? 1 : 0);
+            if (!first && !from.pending()) {  // it may be long in coming; once it has begun, it may not
+                connection->expires_after(how_.idle_time);
+                const bool begun = co_await from.arrived();
+                if (!begun) co_return;
+            }
+            if (!first) connection->expires_after(how_.head_time);
             const bool any = co_await from.head(parsing);
             if (!any) co_return;
-            connection->idle = false;
+            connection->idle(false);
             connection->expires_after(how_.body_time);
             ++counts_.requests;
             request r{std::move(parsing.head),
@@ -159,19 +224,17 @@ task<void> server::converse(std::unique_ptr<transport> connection, worker& here)
                       from,
                       parsing,
                       here,
-                      local,
                       parsing.keep_alive() && parsing.version >= 11 && !stopping_};
             if (too_often(connection->remote().address())) throw refusal(429, "too many requests");
-            if (parsing.version >= 11 && r.head.fields.lists("Expect", "100-continue"))
-                co_await connection->write("HTTP/1.1 100 Continue\r\n\r\n");
-            written = connection->bytes_written();
+            if (parsing.version >= 11 && !parsing.is_done() && r.head.fields.lists("Expect", "100-continue"))
+                from.continue_when_read();
+            written = connection->bytes_written() - from.interim_bytes();
             co_await handle_(r);
-            if (!r.keep_alive || stopping_) {
+            bool again = r.keep_alive && !stopping_;
+            if (again && !parsing.is_done()) again = co_await skip_body(r);
+            if (!again) {
                 unread = !parsing.is_done();
                 break;
-            }
-            if (!parsing.is_done()) {  // a body that nobody wanted
-                for (bool more = true; more;) more = co_await from.more(parsing);
             }
         }
     } catch (const refusal& r) {
@@ -185,25 +248,15 @@ task<void> server::converse(std::unique_ptr<transport> connection, worker& here)
         refused = 500;
         why = e.what();
     }
-    if (refused) {
-        refused == 500                     ? ++counts_.failed
-        : refused == 429                   ? ++counts_.too_many
-        : refused == 403 || refused == 401 ? ++counts_.forbidden
-                                           : ++counts_.malformed;
-        if (on_refusal) on_refusal(connection->remote().address().to_string(), refused, why);
-        const auto text = fmt::format(
-            "HTTP/1.1 {} {}\r\nConnection: close\r\nContent-Type: text/plain\r\nContent-Length: "
-            "{}\r\n\r\n{}\n",
-            refused, reason_of(refused), why.size() + 1, why);
-        connection->expires_after(5s);
-        // A body may turn out to be malformed after its request was answered: then that was the answer.
-        if (connection->bytes_written() == written) co_await connection->write(text);
-    }
+    // A body may turn out to be malformed after its request was answered: then that was the answer.
+    const bool answered = connection->bytes_written() - from.interim_bytes() != written;
+    if (refused) co_await refuse(*connection, refused, why, answered);
     connection->finish_writing();
     if (refused || unread) co_await drain(*connection);
 }
 
 task<void> reply(request& to, const response& r) {
+    end_if_much_is_left(to);
     std::string head = to_text(r.head);
     if (r.head.status != 304 && r.head.status != 204)
         head += fmt::format("Content-Length: {}\r\n", r.body.size());

@@ -1,8 +1,9 @@
 // A server: threads with an io_context each, listeners, limits, and a coroutine a connection.
 //
 // A connection stays with the thread it was given to, so its coroutine needs no locks; what handlers share
-// they guard themselves. Connections are dealt out in turn. Too many of them, or too many requests from one
-// address, are answered 503 and 429 before anything is done for them.
+// they guard themselves. Connections are dealt out in turn. Too many connections or requests from one address
+// are answered 429 before anything is done for them. When all connections are taken, the one that has been
+// idle longest makes room; only where all are busy a new one is answered 503.
 #pragma once
 
 #include <atomic>
@@ -16,6 +17,7 @@
 #include <vector>
 
 #include "client.hpp"
+#include "crowd.hpp"
 #include "message.hpp"
 #include "transport.hpp"
 
@@ -40,7 +42,6 @@ struct request {
     http::reader& reader;
     parser<request_head>& parsing;
     worker& here;
-    bool local = false;      // from this machine
     bool keep_alive = true;  // the connection may go on after this; a handler may say no
 };
 
@@ -52,15 +53,16 @@ struct response {
 // What is told of requests that did not make sense, and of those that were turned away.
 struct edge_counts {
     std::atomic<std::uint64_t> connections{0}, requests{0}, malformed{0}, too_many{0}, too_slow{0},
-        forbidden{0}, failed{0};
+        forbidden{0}, made_room{0}, failed{0};
 };
 
 struct serving {
     std::size_t threads = 1;
     std::size_t max_connections = 8192;
+    std::size_t max_per_address = 1024;  // of these; 0: as many as it likes
     double max_requests_per_second = 0;  // from one address beyond this machine; 0: as many as it likes
     clock::duration head_time = 10s;     // from the start of a connection to the end of its first head
-    clock::duration idle_time = 60s;     // from the end of one request to the end of the next one's head
+    clock::duration idle_time = 60s;     // from the end of one request to the start of the next one
     clock::duration body_time = 60s;     // without a byte moving
     http::limits limits{};
 };
@@ -96,6 +98,9 @@ class server {
     task<void> accept(tcp::acceptor&, std::shared_ptr<asio::ssl::context>);
     task<void> converse(std::unique_ptr<transport>, worker&);
     task<void> drain(transport&);
+    task<bool> skip_body(request&);
+    task<void> refuse(transport&, unsigned status, const std::string& why, bool answered);
+    void turn_away(tcp::socket&, unsigned status);
     bool too_often(const asio::ip::address&);
 
     serving how_;
@@ -106,6 +111,7 @@ class server {
     std::atomic<std::size_t> open_{0};
     std::atomic<bool> stopping_{false};
     std::size_t next_ = 0;
+    crowd crowd_;
     edge_counts counts_;
     struct bucket {
         double tokens;

@@ -131,11 +131,18 @@ std::unique_ptr<transport> transport::tls(tcp::socket socket, watch& w, asio::ss
     return std::make_unique<tls_transport>(std::move(socket), w, context);
 }
 
+namespace {
+// A socket that listens for both has IPv4 clients by their mapped addresses.
+asio::ip::address unmapped(const asio::ip::address& a) {
+    if (!a.is_v6() || !a.to_v6().is_v4_mapped()) return a;
+    return asio::ip::make_address_v4(asio::ip::v4_mapped, a.to_v6());
+}
+}  // namespace
+
 transport::transport(tcp::socket& socket, watch& w) : watch_(w) {
     error_code ignored;
     remote_ = socket.remote_endpoint(ignored);
-    if (const auto a = remote_.address(); a.is_v6() && a.to_v6().is_v4_mapped())
-        remote_.address(asio::ip::make_address_v4(asio::ip::v4_mapped, a.to_v6()));
+    remote_.address(unmapped(remote_.address()));
     expires_after(10s);
     watch_.open_.insert(this);
 }
@@ -158,6 +165,11 @@ void transport::abort() {
     socket().close(ignored);
 }
 
+asio::ip::address transport::local() {
+    error_code ignored;
+    return unmapped(socket().local_endpoint(ignored).address());
+}
+
 bool transport::quiet() {
     error_code failed;
     return socket().available(failed) == 0 && !failed;
@@ -173,8 +185,19 @@ void watch::stop() {
 
 void watch::close_idle() {
     for (transport* each : open_) {
-        if (each->idle) each->close();
+        if (each->idle_) each->close();
     }
+}
+
+bool watch::close_longest_idle() {
+    transport* longest = nullptr;
+    for (transport* each : open_) {
+        if (each->idle_ && (!longest || each->idle_since_ < longest->idle_since_)) longest = each;
+    }
+    if (!longest) return false;
+    longest->idle(false);  // it is on its way out, and not to be closed for another one again
+    longest->close();
+    return true;
 }
 
 task<void> watch::sweep() {

@@ -9,6 +9,7 @@
 // stream is not an error.
 #pragma once
 
+#include <algorithm>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/io_context.hpp>
@@ -42,6 +43,8 @@ class watch {
     void stop();
     // Those that wait for a request that may never come.
     void close_idle();
+    // Of those the one that has waited longest; false: there is none.
+    bool close_longest_idle();
     asio::io_context& context() { return context_; }
 
   private:
@@ -80,14 +83,25 @@ class transport {
         time_ = time;
         progressed();
     }
-    void progressed() { deadline_ = clock::now() + time_; }
+    void progressed() { deadline_ = std::min(clock::now() + time_, end_); }
+    // All that it does together has to be done by then: a byte now and then does not keep it open.
+    void ends_by(clock::time_point end) {
+        end_ = end;
+        progressed();
+    }
     void close();
     // Closes so that the other side cannot take what it has for the whole.
     void abort();
     // Has nothing arrived that nobody asked for? Of a connection between two exchanges.
     bool quiet();
     bool expired() const { return expired_; }
-    bool idle = false;  // it would not be missed: its owner says so
+    // It would not be missed: its owner says so.
+    void idle(bool is) {
+        idle_ = is;
+        if (is) idle_since_ = clock::now();
+    }
+    // Our own address on this connection.
+    asio::ip::address local();
     const tcp::endpoint& remote() const { return remote_; }
     std::uint64_t bytes_read() const { return read_; }
     std::uint64_t bytes_written() const { return written_; }
@@ -102,8 +116,9 @@ class transport {
     watch& watch_;
     tcp::endpoint remote_;
     clock::duration time_{};
-    clock::time_point deadline_;
-    bool expired_ = false;
+    clock::time_point deadline_, end_ = clock::time_point::max();
+    bool expired_ = false, idle_ = false;
+    clock::time_point idle_since_;
 };
 
 }  // namespace posy::http

@@ -50,6 +50,8 @@ std::vector<child> start_proxies(const setting& how) {
                                            "3600",
                                            "--threads",
                                            "1",
+                                           "--allow-destination",
+                                           "loopback",
                                            "--quiet"};
         if (how.keep_siblings) arguments.emplace_back("--keep-siblings");
         for (std::uint32_t j = 0; j < how.proxies; ++j) {

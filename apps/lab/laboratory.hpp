@@ -17,7 +17,7 @@ struct setting {
     double change = 0.05;               // of the items …
     std::optional<double> change_bits;  // … or, in its place, of the summary's bits
     std::uint32_t proxies = 3;
-    std::uint64_t memory = 12'000'000;  // of each
+    std::uint64_t memory = 16'000'000;  // of each
     std::uint64_t items = 2000;         // that this holds, about: what summaries are planned for
     double rate = 0.01;
     bool keep_siblings = false;

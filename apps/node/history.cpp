@@ -28,7 +28,7 @@ std::string history::json() const {
     const std::lock_guard lock(mutex_);
     nlohmann::json all{{"at", at_}, {"series", nlohmann::json::object()}};
     for (const auto& [name, values] : series_) all["series"][name] = values;  // NaN is written as null
-    return all.dump();
+    return all.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 }  // namespace posy::node

@@ -1,26 +1,104 @@
 #include "key_store.hpp"
 
+#include <fmt/format.h>
 #include <leveldb/db.h>
 
+#include <filesystem>
 #include <stdexcept>
+
+#include "store_files.hpp"
 
 namespace posy::node {
 
 namespace {
-leveldb::Slice slice(std::string_view text) { return {text.data(), text.size()}; }
 
-void must(const leveldb::Status& status, const std::string& what) {
-    if (!status.ok()) throw std::runtime_error("the store of keys: " + what + ": " + status.ToString());
+leveldb::Slice slice(std::string_view text) { return {text.data(), text.size()}; }
+std::string_view view(const leveldb::Slice& text) { return {text.data(), text.size()}; }
+
+std::runtime_error failure(const std::string& folder, const std::string& what) {
+    return std::runtime_error("the store of keys " + folder + ": " + what);
 }
+
+std::runtime_error damaged(const std::string& folder, const std::string& what) {
+    return failure(folder,
+                   what +
+                       "; no file of it was removed. Put it back from a copy, or recover what is there with "
+                       "'posy node --repair --data " +
+                       folder + "'");
+}
+
+leveldb::ReadOptions checked_reading() {
+    leveldb::ReadOptions how;
+    how.verify_checksums = true;
+    return how;
+}
+
+// Every key once, in order, and what they add up to.
+key_tally visit_all(const std::string& folder, leveldb::Iterator& at,
+                    const std::function<void(std::string_view)>& visit) {
+    key_tally found;
+    for (at.SeekToFirst(); at.Valid(); at.Next()) {
+        found.add(view(at.key()));
+        visit(view(at.key()));
+    }
+    if (!at.status().ok()) throw damaged(folder, "cannot read: " + at.status().ToString());
+    return found;
+}
+
 }  // namespace
 
-key_store::key_store(const std::string& folder, bool sync) : sync_(sync) {
+key_store::key_store(const std::string& folder, bool sync) : folder_(folder), sync_(sync) {
     if (folder.empty()) return;
+    std::error_code failed;
+    std::filesystem::create_directories(folder, failed);
+    if (failed) throw failure(folder, "cannot make it: " + failed.message());
+    const bool files = !store_files(folder).empty();
+    if (files && !std::filesystem::exists(tally_file::path_in(folder), failed))
+        throw damaged(folder, "its file KEYS is missing, which says how many keys it has");
+    auto opened = tally_file::open(folder);
+    if (!opened) throw failure(folder, opened.error().text());
+    witness_.emplace(std::move(*opened));
+    const auto content = witness_->read();
+    if (!content) throw damaged(folder, content.error().text());
+    if (files && content->is == tally_file::content::empty) throw damaged(folder, "its file KEYS is empty");
+    if (content->is == tally_file::content::in_use) {
+        open_database(*content);
+    } else {  // a new one, or one whose making was cut short before it had a key
+        note({tally_file::content::being_made, {}, {}}, true);
+        open_database({});
+        note({tally_file::content::in_use, {}, {}}, true);
+    }
+}
+
+void key_store::open_database(const tally_file::content& expected) {
     leveldb::Options options;
-    options.create_if_missing = true;
+    const bool exists = expected.is == tally_file::content::in_use;
+    options.create_if_missing = !exists;
+    options.paranoid_checks = true;
+    env_ = std::make_unique<patient_env>();
+    options.env = env_.get();
+    if (exists && !std::filesystem::exists(folder_ + "/CURRENT"))
+        throw damaged(folder_, "its file CURRENT is missing");
     leveldb::DB* db = nullptr;
-    must(leveldb::DB::Open(options, folder, &db), "cannot open " + folder);
+    if (const auto status = leveldb::DB::Open(options, folder_, &db); !status.ok())
+        throw status.IsIOError() ? failure(folder_, "cannot open: " + status.ToString())
+                                 : damaged(folder_, "cannot open: " + status.ToString());
     db_.reset(db);
+    auto how = checked_reading();
+    how.fill_cache = false;
+    const std::unique_ptr<leveldb::Iterator> at(db_->NewIterator(how));
+    tally_ = visit_all(folder_, *at, [](std::string_view) {});
+    if (tally_ != expected.after && tally_ != expected.before)
+        throw damaged(
+            folder_, tally_.keys == expected.after.keys
+                         ? fmt::format("its {} keys are not those that were kept", tally_.keys)
+                         : fmt::format("it has {} keys, and {} were kept", tally_.keys, expected.after.keys));
+    env_->remove_from_now_on();
+    if (exists) note({tally_file::content::in_use, tally_, tally_}, sync_);
+}
+
+void key_store::note(const tally_file::content& what, bool sync) {
+    if (auto done = witness_->write(what, sync); !done) throw failure(folder_, done.error().text());
 }
 
 key_store::~key_store() = default;
@@ -30,10 +108,14 @@ bool key_store::has(std::string_view key) const {
         const std::lock_guard lock(mutex_);
         return in_memory_.contains(std::string(key));
     }
+    return stored(key);
+}
+
+bool key_store::stored(std::string_view key) const {
     std::string value;
-    const auto status = db_->Get({}, slice(key), &value);
+    const auto status = db_->Get(checked_reading(), slice(key), &value);
     if (status.IsNotFound()) return false;
-    must(status, "cannot read");
+    if (!status.ok()) throw damaged(folder_, "cannot read: " + status.ToString());
     return true;
 }
 
@@ -42,13 +124,8 @@ bool key_store::add(std::string_view key, const std::function<void()>& then) {
     if (!db_) {
         if (!in_memory_.emplace(key).second) return false;
     } else {
-        std::string value;
-        const auto status = db_->Get({}, slice(key), &value);
-        if (status.ok()) return false;
-        if (!status.IsNotFound()) must(status, "cannot read");
-        leveldb::WriteOptions how;
-        how.sync = sync_;
-        must(db_->Put(how, slice(key), {}), "cannot write");
+        if (stored(key)) return false;
+        change(key, true);
     }
     then();
     return true;
@@ -59,16 +136,32 @@ bool key_store::remove(std::string_view key, const std::function<void()>& then) 
     if (!db_) {
         if (in_memory_.erase(std::string(key)) == 0) return false;
     } else {
-        std::string value;
-        const auto status = db_->Get({}, slice(key), &value);
-        if (status.IsNotFound()) return false;
-        must(status, "cannot read");
-        leveldb::WriteOptions how;
-        how.sync = sync_;
-        must(db_->Delete(how, slice(key)), "cannot write");
+        if (!stored(key)) return false;
+        change(key, false);
     }
     then();
     return true;
+}
+
+// Under the lock. Whatever fails, the witness still allows for both: that it was made, and that it was not.
+void key_store::change(std::string_view key, bool enters) {
+    if (!broken_.empty()) throw failure(folder_, broken_);
+    key_tally next = tally_;
+    enters ? next.add(key) : next.remove(key);
+    const auto fail = [&](const std::string& why) {
+        broken_ = "it takes no changes since one failed (" + why +
+                  "); restart the node when there is room on the disk";
+        throw failure(folder_, broken_);
+    };
+    if (auto done = witness_->write({tally_file::content::in_use, tally_, next}, sync_); !done)
+        fail(done.error().text());
+    leveldb::WriteOptions how;
+    how.sync = sync_;
+    const auto status = enters ? db_->Put(how, slice(key), {}) : db_->Delete(how, slice(key));
+    if (!status.ok()) fail(status.ToString());
+    if (auto done = witness_->write({tally_file::content::in_use, next, next}, sync_); !done)
+        fail(done.error().text());
+    tally_ = next;
 }
 
 void key_store::for_each(const std::function<void(std::string_view)>& visit) const {
@@ -78,10 +171,12 @@ void key_store::for_each(const std::function<void(std::string_view)>& visit) con
         return;
     }
     // The iterator sees the store as it is now, and now no change is in the store that is not in the filter.
-    const std::unique_ptr<leveldb::Iterator> at(db_->NewIterator({}));
+    const std::unique_ptr<leveldb::Iterator> at(db_->NewIterator(checked_reading()));
+    const key_tally expected = tally_;
+    const bool sure = broken_.empty();
     lock.unlock();
-    for (at->SeekToFirst(); at->Valid(); at->Next()) visit({at->key().data(), at->key().size()});
-    must(at->status(), "cannot read");
+    const key_tally found = visit_all(folder_, *at, visit);
+    if (sure && found != expected) throw damaged(folder_, "keys are missing in it");
 }
 
 }  // namespace posy::node

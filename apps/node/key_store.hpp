@@ -2,17 +2,25 @@
 // removed from the counting filter by mistake.
 //
 // A change is in the log before it is answered, so a process that is killed at any moment has it; `sync`
-// also survives a loss of power, at the price of a disk flush a change. Thread safety: all calls from any
-// thread; a change and its announcement to the caller's filter happen under one lock, so that both always
-// agree.
+// also survives a loss of power, at the price of three disk flushes per change. A store that has lost a key
+// is noticed: all keys are read and compared with the tally (key_tally.hpp) when it is opened, before LevelDB
+// may remove a file, and again by for_each; every read verifies checksums. Opening costs a scan of all keys.
+//
+// After a change that could not be written no other is taken, because LevelDB's log is not to be trusted
+// behind it; the keys can still be read. Thread safety: all calls from any thread; a change and its
+// announcement to the caller's filter happen under one lock, so that both always agree.
 #pragma once
 
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_set>
+
+#include "hash/secret.hpp"
+#include "key_tally.hpp"
 
 namespace leveldb {
 class DB;
@@ -20,9 +28,12 @@ class DB;
 
 namespace posy::node {
 
+class patient_env;
+
 class key_store {
   public:
-    // An empty folder name keeps the keys in memory. Throws std::runtime_error.
+    // An empty folder name keeps the keys in memory. Throws std::runtime_error, also for a store that is
+    // damaged or not complete, with what to do; its files are then all still there.
     explicit key_store(const std::string& folder, bool sync = false);
     ~key_store();
 
@@ -33,9 +44,20 @@ class key_store {
     void for_each(const std::function<void(std::string_view)>&) const;
 
   private:
-    std::unique_ptr<leveldb::DB> db_;
-    std::unordered_set<std::string> in_memory_;
+    // Nothing is expected of a store that is being made.
+    void open_database(const tally_file::content& expected);
+    void note(const tally_file::content&, bool sync);
+    bool stored(std::string_view key) const;
+    void change(std::string_view key, bool enters);
+
+    std::string folder_;
     bool sync_;
+    std::optional<tally_file> witness_;
+    std::unique_ptr<patient_env> env_;  // outlives the database
+    std::unique_ptr<leveldb::DB> db_;
+    std::unordered_set<std::string, hash::by_secret, std::equal_to<>> in_memory_;
+    key_tally tally_;
+    std::string broken_;  // why no more changes are taken; empty: they are
     mutable std::mutex mutex_;
 };
 

@@ -6,8 +6,9 @@
 #include <cmath>
 #include <limits>
 #include <stdexcept>
-#include <unordered_set>
+#include <unordered_map>
 
+#include "hash/secret.hpp"
 #include "http/now.hpp"
 #include "posy/theory.hpp"
 
@@ -111,7 +112,7 @@ void local_set::change(std::string_view key, bool enters) {
     std::unique_lock lock(mutex_);
     const digest d = publisher_->set().hash()(key);
     enters ? publisher_->insert(d) : void(publisher_->remove(d));
-    if (rebuilding_) meanwhile_.emplace_back((*rebuilding_)(key), enters);
+    if (rebuilding_) meanwhile_.push_back({{hash::secret_hasher()(key), (*rebuilding_)(key)}, enters});
     changed(lock);
 }
 
@@ -147,7 +148,8 @@ void local_set::changed(std::unique_lock<std::mutex>& lock) {
 
 // Whoever changes the set holds a lock on the key when it comes here, so the keys cannot be read under our
 // own. They are read without it, and what happened meanwhile is done once more to what was read: entering and
-// leaving a set twice is the same as once.
+// leaving a set twice is the same as once. The filter counts keys, not digests: of two keys with one digest,
+// one may leave, and the other is still found.
 void local_set::rebuild() {
     const hasher hash = hash_;
     {
@@ -156,16 +158,16 @@ void local_set::rebuild() {
         meanwhile_.clear();
     }
     const auto by_low = [](digest d) { return static_cast<std::size_t>(d.low); };
-    std::unordered_set<digest, decltype(by_low)> keys(0, by_low);
-    all_([&](std::string_view key) { keys.insert(hash(key)); });
+    std::unordered_map<digest, digest, decltype(by_low)> keys(0, by_low);  // secret → in the filter
+    all_([&](std::string_view key) { keys.emplace(hash::secret_hasher()(key), hash(key)); });
     const std::lock_guard lock(mutex_);
     rebuilding_.reset();
-    for (const auto& [d, enters] : std::exchange(meanwhile_, {}))
-        enters ? void(keys.insert(d)) : void(keys.erase(d));
+    for (const auto& [key, enters] : std::exchange(meanwhile_, {}))
+        enters ? void(keys.emplace(key.secret, key.in_filter)) : void(keys.erase(key.secret));
     const bool outgrown = keys.size() > 2 * planned_, rehashed = publisher_->set().hash() != hash;
     if (outgrown) planned_ = 2 * std::max<std::uint64_t>(keys.size(), how_.items);
     auto filter = empty_filter(planned_, hash, how_);
-    for (const digest d : keys) filter.insert(d);
+    for (const auto& [secret, in_filter] : keys) filter.insert(in_filter);
     must(publisher_->rebase(std::move(filter), http::milliseconds_now()));
     generation_ = publisher_->generation();
     answers_.clear();
@@ -173,15 +175,20 @@ void local_set::rebuild() {
     rehashed_ += rehashed;
 }
 
-local_set::answer local_set::summary(std::optional<std::uint64_t> have, bool deltas) {
+local_set::answer local_set::summary(std::optional<held> known, bool deltas) {
     const std::lock_guard lock(mutex_);
     const auto generation = publisher_->generation();
-    if (have == generation) return {answer::unchanged, generation, nullptr};
-    const auto held = [](std::vector<std::byte> message) {
+    const edition present{generation, *publisher_->checksum_of(generation)};
+    std::optional<std::uint64_t> have;
+    // The number alone may be another publisher's: one that was here before, or that shares the address.
+    if (known && (!known->checksum || publisher_->checksum_of(known->generation) == known->checksum))
+        have = known->generation;
+    if (have == generation) return {answer::unchanged, present, nullptr};
+    const auto shared = [](std::vector<std::byte> message) {
         return std::make_shared<const std::vector<std::byte>>(std::move(message));
     };
     auto& whole = answers_[std::nullopt];
-    if (!whole.message) whole = {answer::whole, generation, held(must(publisher_->full()))};
+    if (!whole.message) whole = {answer::whole, present, shared(must(publisher_->full()))};
     if (!deltas || !have || how_.sharing != sharing::delta) return whole;
     const auto kept = answers_.find(have);
     if (kept != answers_.end()) return kept->second;
@@ -189,7 +196,7 @@ local_set::answer local_set::summary(std::optional<std::uint64_t> have, bool del
     auto delta = must(publisher_->delta_from(*have));
     if (!delta) return whole;
     auto& a = answers_[have] = whole;
-    if (delta->size() < whole.message->size()) a = {answer::changes, generation, held(std::move(*delta))};
+    if (delta->size() < whole.message->size()) a = {answer::changes, present, shared(std::move(*delta))};
     return a;
 }
 

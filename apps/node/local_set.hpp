@@ -26,6 +26,7 @@
 #include "options.hpp"
 #include "posy/plan.hpp"
 #include "posy/publisher.hpp"
+#include "posy/subscriber.hpp"
 
 namespace posy::node {
 
@@ -55,11 +56,16 @@ class local_set {
 
     struct answer {
         enum kind { unchanged, whole, changes } what = unchanged;
-        std::uint64_t generation = 0;
+        edition which{};
         std::shared_ptr<const std::vector<std::byte>> message;
     };
+    // What someone holds: the bits of a generation, or whatever bits had that number.
+    struct held {
+        std::uint64_t generation = 0;
+        std::optional<std::uint32_t> checksum{};
+    };
     // For someone who holds `have`, and understands deltas or not.
-    answer summary(std::optional<std::uint64_t> have, bool deltas);
+    answer summary(std::optional<held> have, bool deltas);
     std::uint64_t generation() const { return generation_; }
 
     struct facts {
@@ -83,10 +89,15 @@ class local_set {
     std::uint64_t planned_ = 0, rebuilt_ = 0, rehashed_ = 0;
     std::atomic<std::uint64_t> generation_{0};
     std::map<std::optional<std::uint64_t>, answer> answers_;  // by what the asker holds
+    // A key as rebuild() knows it. The secret digest tells keys apart; the public one, which goes into the
+    // filter, may be that of many: whoever chooses the keys can see to it.
+    struct known_key {
+        digest secret, in_filter;
+    };
     // While rebuild() reads the keys, the hash that it reads them by, and what happens to them: enters or
     // leaves, in order.
     std::optional<hasher> rebuilding_;
-    std::vector<std::pair<digest, bool>> meanwhile_;
+    std::vector<std::pair<known_key, bool>> meanwhile_;
 };
 
 }  // namespace posy::node

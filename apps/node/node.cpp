@@ -1,7 +1,6 @@
 #include "node.hpp"
 
 #include <fmt/format.h>
-#include <openssl/crypto.h>
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
@@ -18,7 +17,6 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr std::string_view squid_path = "/squid-internal-periodic/store_digest";
 constexpr unsigned squid_bits_per_entry = 8;
 
 http::response answer(unsigned status, std::string body = {}, std::string_view type = "text/plain") {
@@ -59,18 +57,6 @@ std::chrono::seconds wait_of(const cache::fields& fields) {
     return 0s;
 }
 
-// A browser on this machine says whose page sends a request; whoever visits a page does not mean to change
-// our set.
-bool from_another_site(const cache::fields& fields) {
-    const auto origin = fields.find("Origin"), host = fields.find("Host");
-    if (!origin) return false;
-    return !host || (*origin != "http://" + std::string(*host) && *origin != "https://" + std::string(*host));
-}
-
-bool same_secret(std::string_view a, std::string_view b) {
-    return a.size() == b.size() && CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
-}
-
 local_set::key_source keys_of(const key_store& keys) {
     return [&keys](const local_set::visit& visit) { keys.for_each(visit); };
 }
@@ -83,12 +69,14 @@ node::node(const options& how, http::server& server, std::unique_ptr<key_store> 
       server_(server),
       keys_(std::move(keys)),
       all_keys_(keys_ ? keys_of(*keys_) : std::move(all)),
+      access_(how_),
       set_(how_, all_keys_),
-      directory_(read_limits{.max_bytes = std::uint64_t{1} << 30}),
+      directory_(read_limits{.max_bytes = peer_budget(how_.peer_memory).largest},
+                 peer_budget(how_.peer_memory).held),
       peers_(how_, server.first(), directory_, traffic_) {
     set_.on_publish = [this] {
         bell_.ring();
-        if (how_.hint) asio::co_spawn(server_.first().context, tell_peers(), asio::detached);
+        if (how_.hint) asio::post(server_.first().context, [this] { peers_.tell_all(); });
     };
     server_.on_stop = [this] { bell_.ring(); };
     for (const auto& each : server_.workers()) each->client.trust(client_tls(how_));
@@ -99,7 +87,7 @@ node::node(const options& how, http::server& server, local_set::key_source keys)
     : node(how, server, nullptr, std::move(keys)) {}
 
 node::node(const options& how, http::server& server)
-    : node(how, server, std::make_unique<key_store>(how.data), nullptr) {}
+    : node(how, server, std::make_unique<key_store>(how.data, how.sync), nullptr) {}
 
 std::vector<peer_address> node::peers_wanted() const {
     auto wanted = how_.peers;
@@ -139,33 +127,6 @@ http::task<void> node::keep_time() {
     }
 }
 
-// "POST /hint?from=NAME": there is something new. A peer that does not hear it finds out when it asks.
-http::task<void> node::tell_peers() {
-    for (const auto& p : peers_.all()) {
-        if (p->address.kind != peer_kind::posy || !p->up) continue;
-        auto head = peers_.request_to(*p, "POST", "/hint?from=" + http::percent_encoded(how_.name));
-        head.fields.add("Content-Length", "0");
-        try {
-            const auto got = co_await server_.first().client.ask(p->address.where.authority,
-                                                                 p->address.where.secure, head, {}, {}, 5s);
-            traffic_.hints += got.sent + got.received;
-        } catch (const std::exception&) {
-            ++p->failures;
-        }
-    }
-}
-
-bool node::trusted(const http::request& r) const {
-    if (r.local) return true;
-    const auto who = r.connection.remote().address();
-    if (std::ranges::any_of(how_.allow, [&](const network& n) { return n.contains(who); })) return true;
-    if (how_.token.empty()) return false;
-    // Authorization of a request that goes on is for the origin, which must not learn our secret.
-    const auto given =
-        r.head.fields.find(r.head.target.starts_with('/') ? "Authorization" : "Proxy-Authorization");
-    return given && same_secret(*given, "Bearer " + how_.token);
-}
-
 bool node::have(std::string_view key) const { return holds ? holds(key) : set_.may_contain(key); }
 
 http::task<bool> node::handle(http::request& r) {
@@ -185,13 +146,9 @@ http::task<bool> node::handle(http::request& r) {
     http::response a;
     if (get && path == "/healthz") {
         a = answer(200, "ok\n");
-    } else if (!trusted(r)) {
+    } else if (auto refused = access_.refuses(r, path)) {
         ++server_.counts().forbidden;
-        a = answer(how_.token.empty() ? 403 : 401, "this node answers those who have its token\n");
-        if (!how_.token.empty()) a.head.fields.add("WWW-Authenticate", "Bearer");
-    } else if (!get && from_another_site(r.head.fields)) {
-        ++server_.counts().forbidden;
-        a = answer(403, "a page of another site may not change anything here\n");
+        a = std::move(*refused);
     } else if (get && path == "/summary") {
         co_await send_summary(r);
         co_return true;
@@ -231,8 +188,8 @@ http::task<void> node::send_summary(http::request& r) {
         co_await http::reply(r, answer(404, "this node does not share a summary\n"));
         co_return;
     }
-    std::optional<std::uint64_t> have;
-    if (const auto tag = r.head.fields.find("If-None-Match")) have = generation_of(*tag);
+    std::optional<local_set::held> have;
+    if (const auto tag = r.head.fields.find("If-None-Match")) have = held_of(*tag);
     const bool deltas = r.head.fields.lists("A-IM", "posy-delta");
     auto heard = bell_.rings();
     auto found = set_.summary(have, deltas);
@@ -259,8 +216,7 @@ http::task<void> node::send_summary(http::request& r) {
             head = "HTTP/1.1 226 IM Used\r\nIM: posy-delta\r\n";
             break;
     }
-    head +=
-        "Date: " + cache::http_date(http::seconds_now()) + "\r\nETag: " + tag_of(found.generation) + "\r\n";
+    head += "Date: " + cache::http_date(http::time_of_day()) + "\r\nETag: " + tag_of(found.which) + "\r\n";
     const std::size_t size = found.message ? found.message->size() : 0;
     if (found.message) head += fmt::format("Content-Length: {}\r\n", size);
     if (!r.keep_alive) head += "Connection: close\r\n";
@@ -290,11 +246,11 @@ http::task<void> node::send_squid_digest(http::request& r) {
         }
         digest = squid_digest_;
     }
-    const auto date = cache::http_date(http::seconds_now());
+    const auto date = cache::http_date(http::time_of_day());
     const auto head = fmt::format(
         "HTTP/1.1 200 OK\r\nDate: {0}\r\nLast-Modified: {0}\r\nExpires: {1}\r\n"
         "Content-Type: application/cache-digest\r\nContent-Length: {2}\r\n{3}\r\n",
-        date, cache::http_date(http::seconds_now() + 10), digest->size(),
+        date, cache::http_date(http::time_of_day() + 10), digest->size(),
         r.keep_alive ? "" : "Connection: close\r\n");
     const std::array<asio::const_buffer, 3> parts{
         asio::buffer(head), asio::buffer(digest->data(), squid_digest::header_size),
@@ -364,13 +320,14 @@ http::response node::who(std::string_view query) {
     nlohmann::json found{{"key", *key}, {"local", have(*key)}, {"peers", nlohmann::json::array()}};
     for (const auto& [name, age] : directory_.who(*key, http::milliseconds_now())) {
         const auto known = peers_.find(name);
-        if (!known) continue;
+        if (!known || known->distrusted(http::clock::now())) continue;
         const auto& where = known->address.where;
         found["peers"].push_back({{"name", name},
                                   {"url", (where.secure ? "https://" : "http://") + where.authority.text()},
                                   {"up", known->up.load()},
                                   {"summary_age_seconds", static_cast<double>(age) / 1000}});
     }
+    found["resting"] = peers_.resting();
     return json(found);
 }
 
@@ -416,6 +373,7 @@ metrics node::collect() {
     refused("too_many", edge.too_many);
     refused("too_slow", edge.too_slow);
     refused("forbidden", edge.forbidden);
+    refused("made_room", edge.made_room);
     refused("failed", edge.failed);
     peers_.describe(m);
     if (describe_more) describe_more(m);

@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 
+#include "access.hpp"
 #include "bell.hpp"
 #include "history.hpp"
 #include "http/server.hpp"
@@ -31,10 +32,7 @@ class node {
 
     // Answers, if the request is for the node: true.
     http::task<bool> handle(http::request&);
-    // May this client do more than look at public pages? From this machine, an allowed network, or with the
-    // token.
-    bool trusted(const http::request&) const;
-
+    const access& rights() const { return access_; }
     local_set& set() { return set_; }
     peers& mesh() { return peers_; }
     mesh_directory& directory() { return directory_; }
@@ -51,7 +49,6 @@ class node {
     node(const options&, http::server&, std::unique_ptr<key_store>, local_set::key_source);
     std::vector<peer_address> peers_wanted() const;
     http::task<void> keep_time();
-    http::task<void> tell_peers();
     http::task<void> send_summary(http::request&);
     http::task<void> send_squid_digest(http::request&);
     http::task<http::response> change_keys(http::request&);
@@ -63,6 +60,7 @@ class node {
     http::server& server_;
     std::unique_ptr<key_store> keys_;
     local_set::key_source all_keys_;
+    access access_;
     local_set set_;
     mesh_directory directory_;
     traffic traffic_;

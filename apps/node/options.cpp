@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -16,7 +15,17 @@ constexpr std::array<std::pair<std::string_view, sharing>, 5> sharings{{{"none",
                                                                         {"compressed", sharing::compressed},
                                                                         {"delta", sharing::delta},
                                                                         {"ask", sharing::ask}}};
+
+// What is not printable as \xff, so that an error can show it.
+std::string printable(std::string_view text) {
+    std::string shown;
+    for (const char c : text) {
+        const auto byte = static_cast<unsigned char>(c);
+        shown += byte >= 0x20 && byte < 0x7f ? std::string(1, c) : fmt::format("\\x{:02x}", byte);
+    }
+    return shown;
 }
+}  // namespace
 
 std::optional<sharing> sharing_named(std::string_view name) {
     const auto found = std::ranges::find(sharings, name, [](const auto& s) { return s.first; });
@@ -27,7 +36,31 @@ std::string_view name_of(sharing s) {
     return std::ranges::find(sharings, s, [](const auto& each) { return each.second; })->first;
 }
 
-std::optional<peer_address> parse_peer(std::string_view text) {
+result<void> check_name(std::string_view name) {
+    std::size_t at = 0;
+    const auto byte = [&](std::size_t i) {
+        return i < name.size() ? static_cast<unsigned char>(name[i]) : 0U;
+    };
+    while (at < name.size()) {
+        const unsigned lead = byte(at);
+        const std::size_t more = lead < 0x80 ? 0 : lead < 0xe0 ? 1 : lead < 0xf0 ? 2 : 3;
+        bool good = lead >= 0x20 && lead != 0x7f && (lead < 0x80 || (lead >= 0xc2 && lead <= 0xf4));
+        for (std::size_t i = 1; i <= more; ++i) good = good && (byte(at + i) & 0xc0U) == 0x80;
+        // Longer than needed, halves of surrogate pairs, and beyond Unicode.
+        if (more == 2)
+            good = good && !(lead == 0xe0 && byte(at + 1) < 0xa0) && !(lead == 0xed && byte(at + 1) > 0x9f);
+        if (more == 3)
+            good = good && !(lead == 0xf0 && byte(at + 1) < 0x90) && !(lead == 0xf4 && byte(at + 1) > 0x8f);
+        if (!good) return error{"a name has to be UTF-8 text without control characters", at};
+        at += more + 1;
+    }
+    return {};
+}
+
+result<peer_address> parse_peer(std::string_view text) {
+    if (auto good = check_name(text); !good)
+        return error{fmt::format("'{}' is not a peer: {}", printable(text), good.error().text())};
+    const error malformed{fmt::format("'{}' is not a peer; write NAME=http://HOST:PORT", text)};
     peer_address peer;
     if (text.starts_with("squid:")) {
         peer.kind = peer_kind::squid;
@@ -40,45 +73,10 @@ std::optional<peer_address> parse_peer(std::string_view text) {
     }
     auto where = http::parse_url(text.find("://") == std::string_view::npos ? "http://" + std::string(text)
                                                                             : std::string(text));
-    if (!where) return std::nullopt;
+    if (!where) return malformed;
     if (peer.name.empty()) peer.name = where->authority.text();
     peer.where = std::move(*where);
     return peer;
-}
-
-bool network::contains(const asio::ip::address& who) const {
-    const auto bits_of = [](const asio::ip::address& a) {
-        std::vector<unsigned char> bytes;
-        if (a.is_v4()) {
-            const auto b = a.to_v4().to_bytes();
-            bytes.assign(b.begin(), b.end());
-        } else {
-            const auto b = a.to_v6().to_bytes();
-            bytes.assign(b.begin(), b.end());
-        }
-        return bytes;
-    };
-    const auto ours = bits_of(address), theirs = bits_of(who);
-    if (ours.size() != theirs.size()) return false;
-    for (unsigned i = 0; i < bits; ++i) {
-        const auto mask = static_cast<unsigned char>(0x80 >> (i % 8));
-        if ((ours[i / 8] & mask) != (theirs[i / 8] & mask)) return false;
-    }
-    return true;
-}
-
-std::optional<network> parse_network(std::string_view text) {
-    const auto slash = std::min(text.find('/'), text.size());
-    boost::system::error_code failed;
-    network n{asio::ip::make_address(std::string(text.substr(0, slash)), failed)};
-    if (failed) return std::nullopt;
-    const unsigned all = n.address.is_v4() ? 32 : 128;
-    n.bits = all;
-    if (slash == text.size()) return n;
-    const auto count = text.substr(slash + 1);
-    const auto [end, wrong] = std::from_chars(count.data(), count.data() + count.size(), n.bits);
-    if (wrong != std::errc{} || end != count.data() + count.size() || n.bits > all) return std::nullopt;
-    return n;
 }
 
 std::vector<peer_address> read_peers(const std::string& path) {
@@ -89,8 +87,7 @@ std::vector<peer_address> read_peers(const std::string& path) {
         const auto all = nlohmann::json::parse(file);
         for (const auto& text : all.at("peers").get<std::vector<std::string>>()) {
             auto peer = parse_peer(text);
-            if (!peer)
-                throw std::runtime_error(fmt::format("{}: '{}' is not a peer; write NAME=URL", path, text));
+            if (!peer) throw std::runtime_error(path + ": " + peer.error().message);
             peers.push_back(std::move(*peer));
         }
     } catch (const nlohmann::json::exception& e) {

@@ -8,8 +8,10 @@
 #include <vector>
 
 #include "http/message.hpp"
+#include "http/networks.hpp"
 #include "http/server.hpp"
 #include "posy/digest.hpp"
+#include "posy/result.hpp"
 
 namespace posy::node {
 
@@ -34,28 +36,28 @@ struct peer_address {
     peer_kind kind = peer_kind::posy;
     friend bool operator==(const peer_address&, const peer_address&) = default;
 };
-// "NAME=URL", "URL", "squid:NAME=URL" or "squid:URL"; the name is by default the address.
-std::optional<peer_address> parse_peer(std::string_view);
-
-// A network: an address and how many of its leading bits count.
-struct network {
-    asio::ip::address address;
-    unsigned bits = 0;
-    bool contains(const asio::ip::address&) const;
-};
-std::optional<network> parse_network(std::string_view);
+// "NAME=URL", "URL", "squid:NAME=URL" or "squid:URL"; the name is by default the address. The error names the
+// text.
+result<peer_address> parse_peer(std::string_view);
+// May a node or a peer be called that? UTF-8 without control characters: it stands in JSON, metrics and logs.
+result<void> check_name(std::string_view);
 
 struct options {
     std::string name;  // of this node among its peers; by default the first address it listens on
     std::vector<http::host_port> listen{{"127.0.0.1", 3128}};
     std::vector<http::host_port> listen_tls;
     std::string tls_certificate, tls_key, tls_authority;  // PEM files
-    std::string token;           // shared by all nodes; needed by whoever is not on this machine
-    std::vector<network> allow;  // who needs no token
+    // Who may do what (access.hpp). The token is shared by all nodes and opens everything; the networks need
+    // none.
+    std::string token;
+    http::networks allow_peers, allow_clients, allow_administrators;
+    std::vector<std::string> host_names;  // further names that requests may call this node by
     http::serving serving;
 
     std::vector<peer_address> peers;
-    std::string peers_file;  // read at the start and again on SIGHUP
+    std::string peers_file;                              // read at the start and again on SIGHUP
+    std::uint64_t peer_memory = std::uint64_t{1} << 30;  // of all their summaries, and of what is on its way
+    static constexpr std::uint64_t least_peer_memory = std::uint64_t{1} << 20;
 
     node::sharing sharing = sharing::delta;
     std::uint64_t items = 100'000;      // expected in the local set; the filter follows when it grows beyond
@@ -72,6 +74,7 @@ struct options {
     bool hint = false;              // tell peers of a new generation, for those that poll
 
     std::string data;    // folder of the embedded store of keys; empty: keys live in memory only
+    bool sync = false;   // a change of it is on disk before it is answered
     bool quiet = false;  // nothing on standard error but what goes wrong
 };
 

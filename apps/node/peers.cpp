@@ -10,6 +10,7 @@
 #include <charconv>
 
 #include "backoff.hpp"
+#include "http/elsewhere.hpp"
 #include "http/now.hpp"
 
 namespace posy::node {
@@ -17,24 +18,48 @@ namespace posy::node {
 using namespace std::chrono_literals;
 
 namespace {
-// A summary beyond this is not one: 64 MiB coded are some 50 million items.
-constexpr std::uint64_t max_summary = std::uint64_t{64} << 20;
-constexpr auto answer_time = 10s;
+
+// A message beyond this is not a summary: 64 MiB coded are some 50 million items.
+constexpr std::uint64_t max_message = std::uint64_t{64} << 20, least_message = 64 * 1024;
+constexpr auto answer_time = 10s;  // to its head, and between the bytes of its body
+constexpr auto whole_time = 120s;  // to its end
+constexpr auto hint_time = 5s;
+
+// What an answer costs beside its decoding: an exchange, and its bytes at 100 MB a second.
+constexpr auto exchange_cost = 1ms;
+constexpr double byte_cost = 1e-8;
+
+template <class Number>
+std::optional<Number> hexadecimal(std::string_view text) {
+    Number value = 0;
+    const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), value, 16);
+    if (failed != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+    return value;
+}
+
 }  // namespace
 
-std::string tag_of(std::uint64_t generation) { return fmt::format("\"{:x}\"", generation); }
+std::string tag_of(const edition& e) { return fmt::format("\"{:x}-{:08x}\"", e.generation, e.checksum); }
 
-std::optional<std::uint64_t> generation_of(std::string_view tag) {
+std::optional<local_set::held> held_of(std::string_view tag) {
     if (tag.size() < 3 || tag.front() != '"' || tag.back() != '"') return std::nullopt;
     tag = tag.substr(1, tag.size() - 2);
-    std::uint64_t generation = 0;
-    const auto [end, failed] = std::from_chars(tag.data(), tag.data() + tag.size(), generation, 16);
-    if (failed != std::errc{} || end != tag.data() + tag.size()) return std::nullopt;
-    return generation;
+    const auto dash = tag.find('-');
+    const auto generation = hexadecimal<std::uint64_t>(tag.substr(0, dash));
+    if (!generation) return std::nullopt;
+    if (dash == std::string_view::npos) return local_set::held{*generation};
+    const auto checksum = hexadecimal<std::uint32_t>(tag.substr(dash + 1));
+    if (!checksum) return std::nullopt;
+    return local_set::held{*generation, *checksum};
 }
 
 peers::peers(const options& how, http::worker& here, mesh_directory& directory, traffic& t)
     : how_(how), here_(here), directory_(directory), traffic_(t) {}
+
+peers::~peers() {
+    decoding_.stop();
+    decoding_.join();
+}
 
 void peers::know_only(const std::vector<peer_address>& wanted) {
     std::map<std::string, std::shared_ptr<peer>> next;
@@ -63,6 +88,8 @@ void peers::know_only(const std::vector<peer_address>& wanted) {
         directory_.forget(name);
     }
     peers_ = std::move(next);
+    count_ = peers_.size();
+    directory_.expect(peers_.size());
 }
 
 void peers::wake(const std::string& name) {
@@ -95,146 +122,205 @@ void peers::drop(peer& from, const std::string& why) {
     throw std::runtime_error(why);
 }
 
+// ---- following --------------------------------------------------------------------------------------------
+
 http::task<void> peers::follow(std::shared_ptr<peer> p) {
     backoff patience;
     while (!p->gone) {
-        std::string why;
         bool again = false;
-        try {
-            if (p->address.kind == peer_kind::squid) {
-                co_await ask_squid(*p);
-            } else {
-                again = co_await ask(*p);
-            }
-        } catch (const std::exception& e) {
-            why = e.what();
-        }
+        p->cost = exchange_cost;
+        const std::string why = co_await try_asking(*p, again);
         if (p->gone) co_return;
         p->up = why.empty();
-        std::chrono::milliseconds pause = how_.poll;
+        hold_back(*p);
+        std::chrono::milliseconds wanted = how_.poll;
         if (!why.empty()) {
             if (patience.failures() == 0 && !how_.quiet)
                 fmt::print(stderr, "posy: peer {}: {}\n", p->address.name, why);
             ++p->failures;
-            pause = patience.failed();
+            wanted = patience.failed();
         } else {
             patience.succeeded();
-            if (p->address.kind == peer_kind::squid)
-                pause = std::max(pause, 10'000ms);
-            else if (again)
-                continue;
-            else  // it does not hold requests open, or says what does not help
-                pause = std::max(pause, backoff::first);
+            if (p->address.kind == peer_kind::squid) wanted = std::max(wanted, 10'000ms);
+            // Else it does not hold requests open, or says what does not help.
+            else
+                wanted = again ? 0ms : std::max(wanted, backoff::first);
         }
-        p->timer->expires_after(pause);
-        boost::system::error_code woken;
-        co_await p->timer->async_wait(asio::redirect_error(asio::use_awaitable, woken));
+        co_await pause(*p, wanted);
     }
+}
+
+http::task<std::string> peers::try_asking(peer& p, bool& again) {
+    try {
+        if (p.address.kind == peer_kind::squid) {
+            co_await ask_squid(p);
+        } else {
+            again = co_await ask(p);
+        }
+    } catch (const std::exception& e) {
+        co_return *e.what() ? e.what() : "failed";
+    }
+    co_return std::string();
+}
+
+// Of the time of the decoding thread a peer gets one part in twice as many as there are peers.
+void peers::hold_back(peer& p) {
+    const auto rest = p.cost * (2 * std::max<std::int64_t>(static_cast<std::int64_t>(count_), 1) - 1);
+    p.not_before = http::clock::now() + rest;
+    p.held_back = p.held_back + std::chrono::duration<double>(rest).count();
+}
+
+// A hint ends the pause, but not before the peer's time has come.
+http::task<void> peers::pause(peer& p, http::clock::duration wanted) {
+    boost::system::error_code woken;
+    p.timer->expires_after(wanted);
+    co_await p.timer->async_wait(asio::redirect_error(asio::use_awaitable, woken));
+    while (!p.gone && http::clock::now() < p.not_before) {
+        p.timer->expires_at(p.not_before);
+        co_await p.timer->async_wait(asio::redirect_error(asio::use_awaitable, woken));
+    }
+}
+
+http::limits peers::summary_limits() const {
+    const auto share = peer_budget(how_.peer_memory).messages / std::max<std::size_t>(count_, 1);
+    http::limits most;
+    most.body = std::clamp<std::uint64_t>(share, least_message, max_message);
+    return most;
+}
+
+// Runs where nobody waits for it, and is charged to the peer.
+template <class Function>
+http::task<std::invoke_result_t<Function&>> peers::decode(peer& from, std::size_t bytes, Function function) {
+    using found_type = std::invoke_result_t<Function&>;
+    auto timed = [run = std::move(function)]() mutable {
+        const auto start = http::clock::now();
+        found_type found = run();
+        return std::pair(std::move(found), http::clock::now() - start);
+    };
+    auto [found, time] = co_await http::elsewhere(here_.context, decoding_, std::move(timed));
+    const std::chrono::duration<double> received(byte_cost * static_cast<double>(bytes));
+    from.cost += time + std::chrono::duration_cast<http::clock::duration>(received);
+    from.decoding = from.decoding + std::chrono::duration<double>(time).count();
+    co_return std::move(found);
 }
 
 http::task<bool> peers::ask(peer& from) {
     const auto& [name, where, kind] = from.address;
     auto head = request_to(from, "GET", "/summary");
     head.fields.add("A-IM", "posy-delta");
-    const auto have = directory_.have(name);
+    const auto have = directory_.edition_of(name);
     if (have) head.fields.add("If-None-Match", tag_of(*have));
     const bool hold = how_.poll == 0ms && have && how_.wait > 0s;
     if (hold) head.fields.add("Prefer", fmt::format("wait={}", how_.wait.count()));
     const auto start = http::clock::now();
-    http::limits most;
-    most.body = max_summary;
-    const auto got = co_await here_.client.ask(where.authority, where.secure, head, {}, most,
-                                               hold ? how_.wait + answer_time : answer_time);
+    const auto wait = hold ? how_.wait + answer_time : answer_time;
+    const auto most = summary_limits();
+    auto got =
+        co_await here_.client.ask(where.authority, where.secure, head, {}, most, wait, wait + whole_time);
     traffic_.framing += got.sent;
     if (from.gone) co_return false;  // forgotten meanwhile, and to stay so
-    const auto now = http::milliseconds_now();
-    if (got.head.status == 304) {
-        directory_.confirm(name, now);
+    const auto tag = held_of(got.head.fields.find("ETag").value_or(""));
+    // One number for two sets: a node that was set up anew, or another one at the same address.
+    const bool other = have && tag && tag->generation == have->generation &&
+                       tag->checksum.value_or(have->checksum) != have->checksum;
+    if (other) directory_.doubt(name);
+    if (got.head.status == 304 && !other) {
+        directory_.confirm(name, http::milliseconds_now());
         ++from.unchanged;
         // A peer that does not hold requests open would be asked without a pause.
         co_return hold&& http::clock::now() - start > how_.wait / 2;
     }
     if (got.head.status != 200 && got.head.status != 226)
-        drop(from, fmt::format("answers {} to /summary", got.head.status));
-    const auto message = as_byte_view(got.body);
-    auto became = directory_.receive(name, message, now);
-    if (became == reception::outdated && got.head.status == 200) {
-        // It has been set up anew, with a clock that is behind: what it says is what there is.
-        directory_.forget(name);
-        became = directory_.receive(name, message, now);
-    }
+        drop(from,
+             fmt::format("answers {} to /summary{}", got.head.status,
+                         got.head.status == 421 ? "; it needs --host-name " + where.authority.host : ""));
+    const bool news = co_await take(from, std::move(got));
+    co_return news&& how_.poll == 0ms;
+}
+
+http::task<bool> peers::take(peer& from, http::answer got) {
+    // A whole filter in answer to our question is what there is, also if it was set up anew with a clock that
+    // is behind.
+    const auto order = got.head.status == 200 ? sequence::any : sequence::ascending;
+    const auto bytes = got.body.size();
+    auto work = [this, order, name = from.address.name, body = std::move(got.body)] {
+        std::string why;
+        const auto became =
+            directory_.receive(name, as_byte_view(body), http::milliseconds_now(), order, &why);
+        return std::pair(became, why);
+    };
+    const auto [became, why] = co_await decode(from, bytes, std::move(work));
     switch (became) {
         case reception::replaced:
             ++from.wholes;
-            break;
+            co_return true;
         case reception::updated:
             ++from.changes;
-            break;
+            co_return true;
         case reception::duplicate:
             ++from.unchanged;
             co_return false;
-        case reception::damaged:
-            drop(from, "its summary is damaged");
+        case reception::too_large:
+            drop(from, why + "; --peer-memory allows more");
             break;
-        default:  // the next question asks for the whole
+        case reception::damaged:
+            drop(from, "its summary is damaged: " + why);
+            break;
+        case reception::outdated:
+        case reception::gap:
+        case reception::wrong_base:  // the next question asks for the whole
             ++from.dropped;
-            co_return false;
     }
-    co_return how_.poll == 0ms;
+    co_return false;
 }
 
 http::task<void> peers::ask_squid(peer& from) {
     const auto& [name, where, kind] = from.address;
     auto head = request_to(from, "GET", "/squid-internal-periodic/store_digest");
     head.fields.add("Accept", "application/cache-digest");
-    http::limits most;
-    most.body = max_summary;
-    const auto got = co_await here_.client.ask(where.authority, where.secure, head, {}, most, answer_time);
+    const auto most = summary_limits();
+    auto got = co_await here_.client.ask(where.authority, where.secure, head, {}, most, answer_time,
+                                         answer_time + whole_time);
     traffic_.framing += got.sent;
     if (from.gone) co_return;
     if (got.head.status != 200)
         drop(from, fmt::format("answers {} to /squid-internal-periodic/store_digest; Squid publishes a "
                                "digest with digest_generation on and a ufs cache_dir",
                                got.head.status));
-    if (auto held = directory_.receive_squid(name, as_byte_view(got.body), http::milliseconds_now()); !held)
-        drop(from, "its digest: " + held.error().text());
+    const auto bytes = got.body.size();
+    auto work = [this, key = name, body = std::move(got.body)] {
+        return directory_.receive_squid(key, as_byte_view(body), http::milliseconds_now());
+    };
+    const auto held = co_await decode(from, bytes, std::move(work));
+    if (!held) drop(from, "its digest: " + held.error().text());
     ++from.wholes;
 }
 
-void peers::describe(metrics& m) const {
-    const auto now = http::milliseconds_now();
+// ---- hints ------------------------------------------------------------------------------------------------
+
+void peers::tell_all() {
     for (const auto& p : all()) {
-        const auto label = metrics::label("peer", p->address.name);
-        m.gauge("posy_peer_up", "Whether the last question to the peer was answered", p->up, label);
-        const auto count = [&](std::string_view outcome, std::uint64_t value) {
-            m.counter("posy_peer_answers_total", "Answers of the peer to /summary, by what they were",
-                      static_cast<double>(value), label + "," + metrics::label("kind", outcome));
-        };
-        count("whole", p->wholes);
-        count("delta", p->changes);
-        count("unchanged", p->unchanged);
-        count("dropped", p->dropped);
-        count("failed", p->failures);
-        m.counter("posy_peer_hits_total", "Objects that the peer was asked for and had",
-                  static_cast<double>(p->hits), label);
-        m.counter("posy_peer_false_hits_total", "Objects that the peer's summary named and it did not have",
-                  static_cast<double>(p->false_hits), label);
-        m.gauge("posy_peer_delay_seconds", "Time to an answer, smoothed", p->delay, label);
+        if (p->address.kind != peer_kind::posy || !p->up) continue;
+        p->hint_again = true;
+        if (!std::exchange(p->hinting, true)) asio::co_spawn(here_.context, tell(p), asio::detached);
     }
-    for (const auto& s : directory_.summaries(now)) {
-        const auto label = metrics::label("peer", s.peer);
-        m.gauge("posy_peer_summary_age_seconds", "Since the peer last said what it holds",
-                static_cast<double>(s.age) / 1000, label);
-        if (s.generation)
-            m.gauge("posy_peer_summary_generation", "The generation of the peer's set that we know",
-                    static_cast<double>(*s.generation), label);
-        m.gauge("posy_peer_summary_items", "Items that the peer's summary stands for",
-                static_cast<double>(s.items.value_or(0)), label);
-        m.gauge("posy_peer_summary_false_positive_rate", "Predicted from the bits of the summary",
-                s.false_positive_rate, label);
-        m.gauge("posy_peer_summary_bytes", "Memory of the peer's summary", static_cast<double>(s.bytes),
-                label);
+}
+
+// "POST /hint?from=NAME". One that is slow to take it gets the next one after it, not beside it.
+http::task<void> peers::tell(std::shared_ptr<peer> p) {
+    while (std::exchange(p->hint_again, false) && !p->gone) {
+        auto head = request_to(*p, "POST", "/hint?from=" + http::percent_encoded(how_.name));
+        head.fields.add("Content-Length", "0");
+        try {
+            const auto& where = p->address.where;
+            const auto got = co_await here_.client.ask(where.authority, where.secure, head, {},
+                                                       http::short_answer, hint_time);
+            traffic_.hints += got.sent + got.received;
+        } catch (const std::exception&) {
+            ++p->failures;
+        }
     }
+    p->hinting = false;
 }
 
 }  // namespace posy::node

@@ -4,9 +4,16 @@
 // often. One that fails is asked again after half a second, one, two, … up to 16 seconds, each a bit
 // shortened at random so that peers do not fall into step. What makes no sense is counted and dropped; the
 // last summary that did make sense stays in use, and its age is known.
+//
+// Peers are strangers: what one sends costs the others nothing. Messages are decoded by a thread of their
+// own, one after the other, and of the time of that thread no peer gets more than the share 1/(2n) of n
+// peers: after an answer that was expensive, the peer is not asked for a while, whatever hints say. The
+// memory for all summaries, and for messages on their way, is bounded (options.peer_memory). A peer whose
+// summary or whose false hits are absurd is rested.
 #pragma once
 
 #include <atomic>
+#include <boost/asio/thread_pool.hpp>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -14,8 +21,10 @@
 #include <vector>
 
 #include "http/server.hpp"
+#include "local_set.hpp"
 #include "metrics.hpp"
 #include "options.hpp"
+#include "overlay/reputation.hpp"
 #include "posy/overlay/mesh_directory.hpp"
 
 namespace posy::node {
@@ -33,37 +42,73 @@ struct peer {
     std::atomic<std::uint64_t> hits{0}, false_hits{0};  // of requests that were sent there, by a proxy
     std::atomic<double> delay{0};                       // seconds to an answer, smoothed
     std::atomic<http::clock::time_point> rests_until{http::clock::time_point::min()};  // it failed a proxy
-    std::unique_ptr<asio::steady_timer> timer;  // of the pause between two questions
+    std::atomic<double> decoding{0},
+        held_back{0};  // seconds: that its messages took, and that it had to wait
 
     explicit peer(peer_address a) : address(std::move(a)) {}
     void took(std::chrono::duration<double> time) {
         const double before = delay;
         delay = before == 0 ? time.count() : 0.9 * before + 0.1 * time.count();
     }
+    // Its summary has misled us more often than it explains.
+    bool distrusted(http::clock::time_point now) const {
+        const std::lock_guard lock(judging);
+        return judged.resting(now);
+    }
+
+    mutable std::mutex judging;
+    overlay::reputation judged;
+
+    // On the thread that follows it:
+    std::unique_ptr<asio::steady_timer> timer;  // of the pause between two questions
+    http::clock::time_point not_before{};       // the next question, even if there is news
+    http::clock::duration cost{};               // of the last answer
+    bool hinting = false, hint_again = false;   // a hint to it is on its way; another is due after it
 };
 
 class peers {
   public:
     peers(const options&, http::worker&, mesh_directory&, traffic&);
+    ~peers();
 
     // On the worker's thread: from now on these, and no others. They are followed, unless summaries are not
     // what is shared here.
     void know_only(const std::vector<peer_address>&);
     // From any thread: the peer has news.
     void wake(const std::string& name);
+    // On the worker's thread: we have news. Every peer that is up is told, all at the same time; those that
+    // do not hear it find out when they ask.
+    void tell_all();
 
     std::vector<std::shared_ptr<peer>> all() const;
     std::shared_ptr<peer> find(const std::string& name) const;
     void describe(metrics&) const;
+
+    // What came of summaries, from any thread: a key was looked up in all of them; a peer that was named had
+    // it or did not.
+    void looked_up() { ++lookups_; }
+    void was_there(peer&);
+    void was_not_there(peer&, std::string_view key);
+    // Those that are not asked: their summaries say yes to nearly everything, or have misled us.
+    std::vector<std::string> resting() const;
 
     // A request to a peer, with what all of them need.
     http::request_head request_to(const peer&, std::string method, std::string target) const;
 
   private:
     http::task<void> follow(std::shared_ptr<peer>);
-    http::task<bool> ask(peer&);  // true: ask again at once
+    http::task<std::string> try_asking(peer&, bool& again);  // what went wrong
+    http::task<bool> ask(peer&);                             // true: ask again at once
+    http::task<bool> take(peer&, http::answer);              // true: it was news
     http::task<void> ask_squid(peer&);
+    http::task<void> pause(peer&, http::clock::duration);
+    http::task<void> tell(std::shared_ptr<peer>);
+    template <class Function>
+    http::task<std::invoke_result_t<Function&>> decode(peer&, std::size_t bytes, Function);
+    void hold_back(peer&);
     void drop(peer&, const std::string& why);
+    http::limits summary_limits() const;
+    bool rests(const peer&, bool absurd) const;
 
     const options& how_;
     http::worker& here_;
@@ -71,10 +116,22 @@ class peers {
     traffic& traffic_;
     mutable std::mutex mutex_;
     std::map<std::string, std::shared_ptr<peer>> peers_;
+    std::atomic<std::size_t> count_{0};
+    std::atomic<std::uint64_t> lookups_{0};
+    asio::thread_pool decoding_{1};
 };
 
-// "1a2b": the name of a generation in ETag and If-None-Match, with its quotes; and back.
-std::string tag_of(std::uint64_t generation);
-std::optional<std::uint64_t> generation_of(std::string_view tag);
+// The memory for summaries, of options.peer_memory. One half is for those that are held; a quarter for the
+// one that is being decoded, so that no summary is larger; a quarter for messages on their way, which double
+// while they grow.
+struct peer_budget {
+    std::uint64_t held, largest, messages;
+    explicit peer_budget(std::uint64_t all) : held(all / 2), largest(all / 4), messages(all / 8) {}
+};
+
+// "1a2b-6ba2bfe7": a generation and the checksum of its bits, in ETag and If-None-Match, with quotes; and
+// back. "1a2b" names whatever bits have that number.
+std::string tag_of(const edition&);
+std::optional<local_set::held> held_of(std::string_view tag);
 
 }  // namespace posy::node

@@ -36,9 +36,10 @@ http::task<http::answer> ask_server(http::worker& here, const remote& from, http
     http::limits most;
     most.body = from.max_bytes + 4096;  // a message has a head of its own
     std::string why;
+    const auto start = http::clock::now();
     try {
         co_return co_await here.client.ask(from.where.authority, from.where.secure, head, {}, most,
-                                           from.timeout + wait);
+                                           from.timeout + wait, from.max_time + wait);
     } catch (const http::refusal& e) {
         why = e.status == 413
                   ? fmt::format("the answer has more than {} bytes; --max-size allows more", from.max_bytes)
@@ -48,9 +49,13 @@ http::task<http::answer> ask_server(http::worker& here, const remote& from, http
         // The watch closes a connection that is late, which is all that its reader sees.
         const bool late =
             e.code() == asio::error::operation_aborted || e.code() == asio::error::bad_descriptor;
-        why = late ? fmt::format("nothing came for {:g} seconds; --timeout waits longer",
-                                 std::chrono::duration<double>(from.timeout + wait).count())
-                   : e.what();
+        const auto seconds = [](http::clock::duration d) { return std::chrono::duration<double>(d).count(); };
+        why = !late ? e.what()
+              : http::clock::now() - start >= from.max_time + wait
+                  ? fmt::format("not all of the answer came within {:g} seconds; --max-time waits longer",
+                                seconds(from.max_time + wait))
+                  : fmt::format("nothing came for {:g} seconds; --timeout waits longer",
+                                seconds(from.timeout + wait));
     }
     throw std::runtime_error(why);
 }
@@ -64,6 +69,8 @@ http::task<http::answer> ask_server(http::worker& here, const remote& from, http
         throw std::runtime_error(fmt::format("{}; ask for {}", said, *location));
     if (status == 401 || status == 403)
         throw std::runtime_error(said + "; if it wants a token, name it with --token-file");
+    if (status == 421)
+        throw std::runtime_error(said + "; a node is asked by its address, or by a name of its --host-name");
     if (status == 404) throw std::runtime_error(said + "; a node publishes its filter at /summary");
     throw std::runtime_error(said);
 }
@@ -113,11 +120,11 @@ follower::follower(http::worker& here, remote from)
 bool follower::resume(byte_view message) {
     if (held_.receive(message, 0) != reception::replaced) return false;
     // A file that was never a publisher's has no generation to name.
-    if (generation() != 0) tag_ = tag_of(generation());
+    if (generation() != 0) tag_ = tag_of(*held_.edition());
     return true;
 }
 
-bool follower::holds_requests() const { return filter() && tag_ == tag_of(generation()); }
+bool follower::holds_requests() const { return held_.edition() && tag_ == tag_of(*held_.edition()); }
 
 http::request_head follower::question(std::chrono::seconds wait) const {
     auto head = get(from_);
@@ -164,14 +171,16 @@ bool follower::take_whole(byte_view message) {
 }
 
 bool follower::take_delta(byte_view message) {
-    const auto became = [&] {
+    subscriber next = held_;  // shares its filter: whoever uses that does not wait
+    const auto became = next.receive(message, 0);
+    if (became == reception::updated) {
         const std::lock_guard lock(mutex_);
-        return held_.receive(message, 0);
-    }();
-    if (became == reception::updated) return true;
+        held_ = std::move(next);
+        return true;
+    }
     if (became == reception::duplicate) return false;
     forget_validators();
-    if (became == reception::damaged) refuse(message, limits_of(from_));
+    if (became == reception::damaged || became == reception::too_large) refuse(message, limits_of(from_));
     throw std::runtime_error(
         "the server sent a delta to another version than the one here; asking for the whole");
 }

@@ -1,9 +1,12 @@
 // The input cut into blocks of whole records, and the threads that work on them.
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
+#include <cerrno>
 #include <cstring>
 #include <exception>
 #include <memory>
@@ -32,12 +35,14 @@ class block_source {
   public:
     explicit block_source(const key_options& options)
         : end_(options.record_end()),
+          stop_(options.stop),
           files_(options.files.empty() ? std::vector<std::string>{"-"} : options.files) {
         for (std::string& name : files_) name = display_name(name);
     }
 
     std::optional<held_block> next(const key_options& options) {
         for (; index_ < files_.size(); close()) {
+            if (stopped()) return std::nullopt;
             if (!open_) open(options.files.empty() ? "-" : options.files[index_]);
             if (auto piece = map_ ? next_mapped() : next_read()) return piece;
         }
@@ -61,6 +66,16 @@ class block_source {
         open_ = ended_ = false;
         ++index_;
     }
+    bool stopped() const {
+        pollfd told{stop_, POLLIN, 0};  // of a negative descriptor, nothing is said
+        return poll(&told, 1, 0) > 0;
+    }
+    // Until there is something to read; false if the input ends before.
+    bool wait() const {
+        std::array<pollfd, 2> either{{{file_.get(), POLLIN, 0}, {stop_, POLLIN, 0}}};
+        while (poll(either.data(), either.size(), -1) < 0 && errno == EINTR) continue;
+        return either[1].revents == 0;
+    }
     block piece(std::string_view text) {
         const block b{text, sequence_++, &files_[index_], offset_};
         offset_ += text.size();
@@ -79,6 +94,8 @@ class block_source {
         carry_.clear();
         std::size_t filled = text->size();  // the rest is room
         while (!ended_) {
+            if (stop_ >= 0 && !wait())
+                return std::nullopt;  // a record that has not come whole does not count
             // A record that is longer than its room gets twice as much, so that it is copied and cleared a
             // few times in all, in however small pieces it comes.
             if (text->size() - filled < block_size) text->resize(std::max(2 * filled, filled + block_size));
@@ -101,6 +118,7 @@ class block_source {
     }
 
     char end_;
+    int stop_;
     std::vector<std::string> files_;  // display names; blocks point into it
     std::size_t index_ = 0;
     bool open_ = false, ended_ = false;

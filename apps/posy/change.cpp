@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "keys.hpp"
+#include "locking.hpp"
 #include "text.hpp"
 #include "tool.hpp"
 
@@ -13,6 +14,7 @@ namespace {
 struct options {
     std::string filter, output;
     key_options keys;
+    lock_options lock;
 
     std::string target() const { return output.empty() ? filter : output; }
 };
@@ -29,6 +31,7 @@ void for_each_batch_in_turn(const key_options& keys, const hasher& hash, const s
 
 void run_add(const options& o) {
     o.keys.refuse_both_from_stdin(o.filter);
+    const auto lock = change_lock::to_change({o.filter}, o.target(), o.lock);
     message m = load_message(o.filter);
     if (auto* counting = std::get_if<counting_filter>(&m.body)) {
         for_each_batch_in_turn(o.keys, counting->hash(), "adding",
@@ -48,6 +51,7 @@ void run_add(const options& o) {
 
 void run_remove(const options& o) {
     o.keys.refuse_both_from_stdin(o.filter);
+    const auto lock = change_lock::to_change({o.filter}, o.target(), o.lock);
     message m = load_message(o.filter);
     auto* counting = std::get_if<counting_filter>(&m.body);
     if (!counting) {
@@ -78,6 +82,7 @@ void add_change(CLI::App& app) {
         sub->add_option("FILTER", o->filter, "The filter, changed in place")->required();
         o->keys.add_to(*sub);
         sub->add_option("-o,--output", o->output, "Write the changed filter here instead");
+        o->lock.add_to(*sub);
         add_reading_options(*sub);
         sub->callback([o, run] { run(*o); });
     };

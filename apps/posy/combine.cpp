@@ -1,4 +1,5 @@
 // posy union, intersect, fold: set algebra on files.
+#include "locking.hpp"
 #include "posy/algebra.hpp"
 #include "tool.hpp"
 
@@ -50,6 +51,7 @@ void add_combination(CLI::App& app, const std::string& name, const std::string& 
     struct state {
         std::vector<std::string> files;
         std::string output;
+        lock_options lock;
     };
     const auto s = std::make_shared<state>();
     CLI::App* command = add_command(app, name, what, examples);
@@ -58,8 +60,10 @@ void add_combination(CLI::App& app, const std::string& name, const std::string& 
                      "Filters of one kind and geometry; - for standard input, and each may hold several")
         ->required();
     command->add_option("-o,--output", s->output, "File to write; - for standard output")->default_val("-");
+    s->lock.add_to(*command);
     add_reading_options(*command);
     command->callback([s, how] {
+        const auto lock = change_lock::to_change(s->files, s->output, s->lock);
         std::optional<any_body> all;
         for_each_message(s->files, [&](message next, const std::string& file) {
             any_body body = how.operand(std::move(next.body), file);
@@ -78,6 +82,7 @@ void add_fold(CLI::App& app) {
     struct state {
         std::string file, output;
         std::uint64_t by = 2;
+        lock_options lock;
     };
     const auto s = std::make_shared<state>();
     CLI::App* command =
@@ -90,9 +95,12 @@ void add_fold(CLI::App& app) {
         ->check(CLI::Range(std::uint64_t{1}, max_bits))
         ->capture_default_str();
     command->add_option("-o,--output", s->output, "File to write; - for standard output")->default_val("-");
+    s->lock.add_to(*command);
     add_reading_options(*command);
-    command->callback(
-        [s] { save_body(s->output, take(fold(load_plain(s->file), s->by), display_name(s->file))); });
+    command->callback([s] {
+        const auto lock = change_lock::to_change({s->file}, s->output, s->lock);
+        save_body(s->output, take(fold(load_plain(s->file), s->by), display_name(s->file)));
+    });
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 // posy delta, posy apply: what changed between two generations of a filter, and the change applied.
+#include "locking.hpp"
 #include "tool.hpp"
 
 namespace posy::tool {
@@ -6,6 +7,7 @@ namespace posy::tool {
 void add_delta(CLI::App& app) {
     struct state {
         std::string a, b, output;
+        lock_options lock;
     };
     const auto d = std::make_shared<state>();
     CLI::App* delta =
@@ -31,16 +33,18 @@ void add_delta(CLI::App& app) {
     apply_command->add_option("FILTER", s->a, "The filter")->required();
     apply_command->add_option("DELTA", s->b, "The delta; - for standard input")->required();
     apply_command->add_option("-o,--output", s->output, "Write the result here instead");
+    s->lock.add_to(*apply_command);
     add_reading_options(*apply_command);
     apply_command->callback([s] {
         refuse_both_from_stdin(s->a, s->b);
+        const std::string& target = s->output.empty() ? s->a : s->output;
+        const auto lock = change_lock::to_change({s->a}, target, s->lock);
         bloom_filter filter = load_plain(s->a);
         // However few bytes it has, a delta is as large as the filter that is here.
         const message m = load_message(s->b, limits_of_reading().holding(filter.bits().words().size_bytes()));
         const auto* change = std::get_if<filter_delta>(&m.body);
         if (!change) throw failure(display_name(s->b) + ": this is a filter, not a delta");
         take(apply(filter, *change), display_name(s->a));
-        const std::string& target = s->output.empty() ? s->a : s->output;
         save_body(target, filter);
         warn_if_past_plan(filter, target);
     });

@@ -19,6 +19,7 @@
 #include <thread>
 
 #include "base/file.hpp"
+#include "locking.hpp"
 #include "node/backoff.hpp"
 #include "node/remote.hpp"
 #include "source.hpp"
@@ -34,6 +35,7 @@ using namespace std::chrono_literals;
 struct options {
     std::string url, output;
     fetch_options how;
+    lock_options lock;
     bool query = false, once = false, quiet = false;
     double poll = 30;
     unsigned wait = 60;
@@ -137,6 +139,7 @@ class following {
     // What was kept there saves asking for the whole. Anything else is somebody's, and not to be overwritten.
     void go_on_from_file() {
         check_output(o_.output);
+        lock_.emplace(change_lock::to_change({o_.output}, o_.output, o_.lock));
         if (!std::filesystem::exists(o_.output)) return;
         std::ifstream file(o_.output, std::ios::binary);
         const std::string bytes(std::istreambuf_iterator<char>(file), {});
@@ -224,6 +227,7 @@ class following {
     }
 
     const options& o_;
+    std::optional<change_lock> lock_;  // of the copy, which is ours as long as we follow
     http::worker here_;
     node::follower follower_;
     asio::steady_timer timer_{here_.context};
@@ -274,6 +278,7 @@ void add_follow(CLI::App& app) {
         ->capture_default_str();
     command->add_flag("-q,--quiet", o->quiet, "Say nothing but what goes wrong");
     o->how.add_to(*command);
+    o->lock.add_to(*command);
     add_reading_options(*command);
     command->callback([o] { run(*o); });
 }

@@ -2,8 +2,8 @@
 
 #include <charconv>
 #include <nlohmann/json.hpp>
-#include <thread>
 
+#include "base/machine.hpp"
 #include "text.hpp"
 #include "tool.hpp"
 
@@ -125,9 +125,7 @@ void key_options::add_to(CLI::App& command, const std::string& name, const std::
         ->check(CLI::Range(1, 1024));
 }
 
-unsigned key_options::thread_count() const {
-    return threads != 0 ? threads : std::max(1u, std::thread::hardware_concurrency());
-}
+unsigned key_options::thread_count() const { return threads != 0 ? threads : base::usable_cores(); }
 
 digest key_options::hash(const hasher& hash, std::string_view key) const {
     return integers ? hash(integer(key).value_or(0)) : hash(key);  // for_each_key lets only integers pass

@@ -29,6 +29,7 @@ struct key_options {
     bool integers = false;
     bool skip_missing = false;
     unsigned threads = 0;
+    int stop = -1;  // a descriptor: the input ends when this can be read
 
     // `files` is what the positional argument is called, and `what` its description.
     void add_to(CLI::App&, const std::string& name = "KEYS",

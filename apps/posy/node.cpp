@@ -1,23 +1,59 @@
 // posy node: the daemon that tells others what it holds and knows who holds what.
 #include "node/node.hpp"
 
+#include <fmt/format.h>
+
+#include "node/key_repair.hpp"
 #include "node_options.hpp"
+#include "text.hpp"
 #include "tool.hpp"
 
 namespace posy::tool {
+namespace {
+
+void repair(const std::string& folder) {
+    if (folder.empty()) throw failure("node: --repair needs the folder of the keys; name it with --data");
+    const auto done = node::repair_keys(folder);
+    const auto number = [](std::uint64_t n) { return count(static_cast<double>(n)); };
+    std::string of = ", and how many there were is not known";
+    if (done.expected)
+        of = done.exact ? ": all that there were"
+                        : fmt::format(
+                              ", and {} were kept; those that are missing are lost, and keys that had been "
+                              "removed may be back",
+                              number(*done.expected));
+    print(fmt::format("{}: {} keys recovered{}\nwhat was there before is in {}\n", folder, number(done.keys),
+                      of, done.copy));
+    exit_status = done.exact ? 0 : 1;
+}
+
+}  // namespace
 
 void add_node(CLI::App& app) {
-    auto* command =
-        add_command(app, "node", "Tell others what is here, and know who has what (docs/node.md)",
-                    "  posy node --data keys --peer b=http://10.0.0.2:3130 --peer c=http://10.0.0.3:3130\n"
-                    "  seq 1000 | sed s/^/+/ | curl -s --data-binary @- http://127.0.0.1:3130/keys\n"
-                    "  curl 'http://127.0.0.1:3130/who?key=7'\n"
-                    "  posy node --data keys --hash siphash --rehash 1h --change-bits 0.001");
+    auto* command = add_command(
+        app, "node", "Tell others what is here, and know who has what (docs/node.md)",
+        "  posy node --data keys --peer b=http://10.0.0.2:3130 --peer c=http://10.0.0.3:3130\n"
+        "  seq 1000 | sed s/^/+/ | curl -s --data-binary @- http://127.0.0.1:3130/keys\n"
+        "  curl 'http://127.0.0.1:3130/who?key=7'\n"
+        "  posy node --data keys --hash siphash --rehash 1h --change-bits 0.001\n"
+        "  posy node --listen 0.0.0.0:3130 --host-name a.example --allow-peer 10.0.0.0/24 --data keys\n"
+        "  posy node --data keys --repair          after a start that says that the keys are damaged\n"
+        "Exit status of --repair: 0 if every key is there again, 1 if not or not known, 2 on an error.");
     auto arguments = std::make_shared<node_arguments>();
     add_node_options(*command, *arguments, "127.0.0.1:3130");
     command->add_option("--data", arguments->how.data,
                         "Folder to keep the keys in; without it they are gone with the process");
-    command->callback([arguments] {
+    command->add_flag(
+        "--sync", arguments->how.sync,
+        "Answer a change when it is on disk: it also survives a loss of power; costs three disk "
+        "flushes per key");
+    auto repairing = std::make_shared<bool>(false);
+    command->add_flag(
+        "--repair", *repairing,
+        "Recover the keys of a damaged --data folder, say how many there are, and end; what was there "
+        "is kept in a folder damaged-N in it");
+    command->callback([arguments, repairing] {
+        if (*repairing) return repair(arguments->how.data);
         const node::options how = node_options(*arguments);
         node::node* self = nullptr;
         http::server server(how.serving, [&self](http::request& r) -> http::task<void> {

@@ -6,8 +6,8 @@
 #include <boost/asio/ip/host_name.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <fstream>
-#include <thread>
 
+#include "base/machine.hpp"
 #include "text.hpp"
 #include "tool.hpp"
 
@@ -37,6 +37,25 @@ bool loopback(const http::host_port& at) {
     boost::system::error_code failed;
     const auto address = boost::asio::ip::make_address(at.host, failed);
     return failed ? at.host == "localhost" : address.is_loopback();
+}
+
+// Who may do what.
+void add_access_options(CLI::App& command, node_arguments& a) {
+    command.add_option("--token-file", a.token_file,
+                       "File with the secret that all nodes share; whoever sends it may do everything");
+    command.add_option(
+        "--allow-peer", a.allow_peers,
+        "Networks that may read summaries and ask for what is here without a token, as 10.0.0.0/8; "
+        "loopback, link-local and private are networks, too");
+    command.add_option("--allow-client", a.allow_clients,
+                       "Networks that may ask who has a key, and use the proxy, without a token");
+    command.add_option("--allow-admin", a.allow_administrators,
+                       "Networks that may do everything (change keys, see metrics) without a token; default: "
+                       "loopback, or none where there is a token");
+    command.add_option(
+        "--host-name", a.how.host_names,
+        "A further name by which clients and peers call this machine; requests for names that are "
+        "not known get 421. Known are its addresses, localhost, the host name, --listen and --name");
 }
 
 // What is told of the set, and when.
@@ -83,32 +102,54 @@ void add_node_options(CLI::App& command, node_arguments& a, const std::string& d
     command.add_option("--tls-key", a.how.tls_key, "PEM file of its key, if that is another file");
     command.add_option("--tls-ca", a.how.tls_authority,
                        "PEM file of the authorities that peers' certificates must come from");
-    command.add_option("--token-file", a.token_file, "File with the secret that all nodes share");
-    command.add_option("--allow", a.allow, "Networks whose clients need no token, as 10.0.0.0/8");
+    add_access_options(command, a);
     command.add_option("--name", a.how.name, "Our name among the peers; by default our address");
     command.add_option("--peer", a.peers, "A peer to follow: NAME=URL or URL; squid:NAME=URL for a Squid");
     command.add_option("--peers", a.how.peers_file,
                        "JSON file of peers, {\"peers\": [\"NAME=URL\"]}; read again on SIGHUP");
+    command
+        .add_option("--peer-memory", a.peer_memory,
+                    "Memory for the summaries of all peers together and for their messages on the way")
+        ->capture_default_str();
     add_publishing_options(command, a);
     command.add_option("--poll", a.poll, "Ask peers every so many seconds; 0: hold a request open at each")
         ->capture_default_str();
     command.add_option("--wait", a.wait, "For how many seconds to hold it open")->capture_default_str();
     command.add_flag("--hint", a.how.hint, "Tell peers of every new summary (for those that poll)");
     command.add_option("--threads", a.threads, "Threads; by default one a core");
-    command.add_option("--max-connections", a.how.serving.max_connections, "More are turned away")
+    command
+        .add_option(
+            "--max-connections", a.how.serving.max_connections,
+            "Connections at a time; beyond it the longest idle one is closed, and where all are busy the "
+            "new one gets 503")
+        ->capture_default_str();
+    command
+        .add_option("--max-per-address", a.how.serving.max_per_address,
+                    "Connections from one address (IPv6: one /64) at a time, more get 429; 0: no limit")
         ->capture_default_str();
     command
         .add_option("--max-rate", a.how.serving.max_requests_per_second,
                     "Requests a second from one address beyond this machine; 0: no limit")
         ->capture_default_str();
-    command
-        .add_option("--head-time", a.head_time, "Seconds that a client has for the head of its first request")
+    command.add_option("--head-time", a.head_time, "Seconds that a client has for the head of a request")
         ->check(CLI::PositiveNumber)
         ->capture_default_str();
-    command.add_option("--idle-time", a.idle_time, "Seconds until the next one has to be there")
+    command.add_option("--idle-time", a.idle_time, "Seconds until the next one has to begin")
         ->check(CLI::PositiveNumber)
         ->capture_default_str();
     command.add_flag("-q,--quiet", a.how.quiet, "Say nothing but what goes wrong");
+}
+
+http::networks networks_of(std::string_view option, const std::vector<std::string>& texts) {
+    http::networks all;
+    for (const auto& text : texts) {
+        const auto some = http::parse_networks(text);
+        if (!some)
+            throw failure(fmt::format(
+                "{} '{}' is not a network; write 10.0.0.0/8, loopback, link-local or private", option, text));
+        all.insert(all.end(), some->begin(), some->end());
+    }
+    return all;
 }
 
 node::options node_options(const node_arguments& a) {
@@ -133,11 +174,16 @@ node::options node_options(const node_arguments& a) {
     how.wait = std::chrono::seconds(a.wait);
     how.serving.head_time = milliseconds(a.head_time);
     how.serving.idle_time = milliseconds(a.idle_time);
-    how.serving.threads = a.threads ? a.threads : std::max(1U, std::thread::hardware_concurrency());
-    for (const auto& text : a.allow) {
-        const auto network = node::parse_network(text);
-        if (!network) throw failure("'" + text + "' is not a network; write 10.0.0.0/8");
-        how.allow.push_back(*network);
+    how.serving.threads = a.threads ? a.threads : base::usable_cores();
+    how.allow_peers = networks_of("--allow-peer", a.allow_peers);
+    how.allow_clients = networks_of("--allow-client", a.allow_clients);
+    how.allow_administrators = networks_of("--allow-admin", a.allow_administrators);
+    for (const auto& name : how.host_names) {
+        boost::system::error_code no_address;
+        boost::asio::ip::make_address(name, no_address);
+        const auto parsed = http::parse_authority(name, 80);
+        if (no_address && (!parsed || parsed->host != name))
+            throw failure("--host-name '" + name + "' is not a host name; write NAME, without a port");
     }
     if (!a.token_file.empty()) {
         std::ifstream file(a.token_file);
@@ -145,16 +191,25 @@ node::options node_options(const node_arguments& a) {
     }
     for (const auto& text : a.peers) {
         auto peer = node::parse_peer(text);
-        if (!peer) throw failure("'" + text + "' is not a peer; write NAME=http://HOST:PORT");
+        if (!peer) throw failure(peer.error().message);
         how.peers.push_back(std::move(*peer));
     }
+    if (auto good = node::check_name(how.name); !good) throw failure("--name: " + good.error().text());
+    how.peer_memory = parse_amount(a.peer_memory);
+    if (how.peer_memory < node::options::least_peer_memory)
+        throw failure("--peer-memory " + a.peer_memory + ": give at least 1MiB");
     if (!how.listen_tls.empty() && how.tls_certificate.empty())
         throw failure("--listen-tls needs a certificate; name it with --tls-cert");
     const bool beyond =
         !std::ranges::all_of(how.listen, loopback) || !std::ranges::all_of(how.listen_tls, loopback);
-    if (beyond && how.token.empty() && how.allow.empty())
+    if (beyond && how.token.empty() && how.allow_peers.empty() && how.allow_clients.empty() &&
+        how.allow_administrators.empty())
         throw failure(
-            "listening beyond this machine needs --token-file, or --allow for networks to be trusted");
+            "listening beyond this machine needs --token-file, or networks that need no token: --allow-peer, "
+            "--allow-client, --allow-admin");
+    // All who can log in here, and all that runs here, are one address: where there is a token, they need it.
+    if (how.token.empty() && a.allow_administrators.empty())
+        how.allow_administrators = *http::parse_networks("loopback");
     return how;
 }
 

@@ -14,8 +14,8 @@ namespace posy::tool {
 // What the command line says, as text; parsed when the command runs.
 struct node_arguments {
     node::options how;
-    std::vector<std::string> listen, listen_tls, peers, allow;
-    std::string sharing = "delta", token_file, rehash = "0";
+    std::vector<std::string> listen, listen_tls, peers, allow_peers, allow_clients, allow_administrators;
+    std::string sharing = "delta", token_file, rehash = "0", peer_memory = "1GiB";
     hash_options hash;
     double interval = 300, poll = 0;
     unsigned wait = 60;
@@ -24,6 +24,8 @@ struct node_arguments {
 };
 
 void add_node_options(CLI::App&, node_arguments&, const std::string& default_listen);
+// The networks of an option that is given once for each.
+http::networks networks_of(std::string_view option, const std::vector<std::string>& texts);
 // The options, checked: what would be unsafe is refused.
 node::options node_options(const node_arguments&);
 

@@ -6,6 +6,7 @@
 
 #include "base/file.hpp"
 #include "keys.hpp"
+#include "locking.hpp"
 #include "posy/packet.hpp"
 #include "shape.hpp"
 #include "text.hpp"
@@ -25,6 +26,7 @@ struct options {
 void save_bytes(const std::string& path, byte_view bytes) {
     const std::string name = display_name(path, true);
     if (path == "-") return take(base::write_fully(STDOUT_FILENO, bytes), name);
+    const change_lock lock = change_lock::to_replace(path);
     auto file = take(base::atomic_file::create(path), name);
     take(base::write_fully(file.get(), bytes), name);
     take(file.commit(), name);
@@ -64,7 +66,8 @@ any_body pack_body(const options& o, any_body body, const std::string& name) {
 void warn_of_other_codec(const options& o, byte_view message) {
     constexpr std::size_t codec_at = 6;
     const auto used = static_cast<codec_id>(message[codec_at]);
-    if (o.codec.empty() || !o.queryable.empty() || used == *codec_named(o.codec) || used == codec_id::raw) return;
+    if (o.codec.empty() || !o.queryable.empty() || used == *codec_named(o.codec) || used == codec_id::raw)
+        return;
     fmt::print(stderr,
                "posy: note: {} takes too long for this array, and no reader takes it; coded as {} instead\n",
                o.codec, name_of(used));
@@ -76,6 +79,7 @@ void pack_filter(const options& o) {
     const std::string path = o.keys.files.empty() ? "-" : o.keys.files[0];
     packing how{.want = o.fast ? coding::fastest : coding::smallest};
     if (!o.codec.empty()) how.codec = codec_named(o.codec);
+    const auto lock = change_lock::to_change({path}, o.output);
     message m = load_message(path);
     how.generation = m.generation;
     const any_body body = pack_body(o, std::move(m.body), display_name(path));

@@ -5,8 +5,8 @@
 
 #include <array>
 #include <filesystem>
-#include <thread>
 
+#include "base/machine.hpp"
 #include "gnuplot.hpp"
 #include "papers_catalogue.hpp"
 #include "text.hpp"
@@ -160,7 +160,7 @@ void add_papers(CLI::App& app) {
             if (std::ranges::find(names, c.name) != names.end()) chosen.push_back(&c);
         }
         for (const chapter* c : chosen) c->ask(lab);
-        lab.run(s->threads != 0 ? s->threads : std::max(1U, std::thread::hardware_concurrency()));
+        lab.run(s->threads != 0 ? s->threads : base::usable_cores());
         papers::report report{"The papers, computed again", {index_of(names)}};
         for (const chapter* c : chosen) {
             report.sections.push_back(c->write(lab));

@@ -133,10 +133,13 @@ std::string family_options::map(const plan& beside, nlohmann::ordered_json& json
 std::string family_options::reconciliation(const plan& beside, nlohmann::ordered_json& json) const {
     const std::uint64_t there = items_there_.empty() ? beside.items : parse_amount(items_there_);
     const auto sizes = take(reconcile::set_sizes::of(beside.items, there, parse_amount(difference_)), "plan");
+    // As of `posy reconcile`: its seed is in each message.
+    const hasher hash = take(reconcile::fresh_hasher(), "plan");
     std::vector<std::vector<std::string>> rows{
         {"reconciliation", "bytes", "±", "at most", "round trips", "found %", "by"}};
     for (const auto how : {reconcile::method::exact, reconcile::method::filter, reconcile::method::tree}) {
-        const auto f = take(reconcile::expect(sizes, {.method = how}), "plan");
+        const auto f =
+            take(reconcile::expect(sizes, {.method = how}, reconcile::digest_width::half, hash), "plan");
         const bool exact = how == reconcile::method::exact;
         const std::string name(name_of(how));
         const auto whole = [](double amount) { return count(std::round(amount)); };

@@ -8,6 +8,8 @@
 #include <mutex>
 #include <nlohmann/json.hpp>
 
+#include "base/threads.hpp"
+#include "hash/secret.hpp"
 #include "keys.hpp"
 #include "peer.hpp"
 #include "shape.hpp"
@@ -21,13 +23,23 @@ using namespace reconcile;
 
 struct options {
     key_options keys;
-    hash_options hash;
+    hash_options hash{hash_family::siphash};
+    CLI::Option* family = nullptr;  // --hash
     std::string method = "exact", in, out, limit;
     double bits_per_item = 10;
     unsigned digest_bits = 64;
     bool remote = false, missing_here = false, missing_there = false, json = false, verbose = false;
 
-    hasher the_hasher() const { return hasher(hash.family(), hash.seed()); }
+    hasher the_hasher() const {
+        if (hash.family() == hash_family::siphash && !hash.has_seed())
+            return take(fresh_hasher(), "reconcile: give a --seed");
+        return hasher(hash.family(), hash.seed());
+    }
+    // May the peer choose this?
+    bool follows(const hasher& theirs) const {
+        return posy::check(theirs) && (family->empty() || hash.family() == theirs.family()) &&
+               (!hash.has_seed() || the_hasher() == theirs);
+    }
     digest_width width() const { return digest_bits == 64 ? digest_width::half : digest_width::full; }
     settings how() const {
         settings s{.method = *method_named(method), .bits_per_item = bits_per_item, .fetch = true};
@@ -37,17 +49,16 @@ struct options {
     }
 };
 
-// The keys of one side: their digests, and the text of each.
+// The keys of one side: their texts, and under a hash their digests.
 class key_table {
   public:
-    key_table(const key_options& keys, const hasher& hash, digest_width width)
-        : keys_(keys), hash_(hash), width_(width), set_(hash, width) {
+    key_table(const key_options& keys, digest_width width) : keys_(keys), width_(width) {
         std::mutex adding;
         for_each_block(keys_, "reading", [&](const block& piece) {
             std::string texts;
             std::vector<entry> entries;
             for_each_key(keys_, piece, [&](std::string_view key, std::string_view) {
-                entries.push_back({element(key), texts.size(), key.size()});
+                entries.push_back({{}, texts.size(), key.size()});
                 texts += key;
             });
             const std::lock_guard lock(adding);
@@ -55,17 +66,29 @@ class key_table {
             texts_ += texts;
             entries_.insert(entries_.end(), entries.begin(), entries.end());
         });
+    }
+
+    void hash_by(const hasher& hash) {
+        hash_ = hash;
+        constexpr std::size_t at_once = 4096;
+        base::for_each_index((entries_.size() + at_once - 1) / at_once, keys_.thread_count(), [&](auto part) {
+            const auto rest = std::span(entries_).subspan(part * at_once);
+            for (entry& e : rest.first(std::min(at_once, rest.size()))) e.element = element(text(e));
+        });
         std::ranges::sort(entries_, ascending{}, &entry::element);
         std::vector<digest> digests;
         digests.reserve(entries_.size());
-        for (const entry& e : entries_) digests.push_back(e.element);
-        set_ = digest_set(hash, width, std::move(digests));
+        for (const entry& e : entries_) {
+            if (!digests.empty() && digests.back() == e.element) refuse_collision(*(&e - 1), e);
+            digests.push_back(e.element);
+        }
+        set_ = digest_set(hash, width_, std::move(digests));
     }
 
+    // Of the last hash_by().
     const digest_set& set() const { return set_; }
     std::string text_of(const digest& wanted) const {
-        const auto found = std::ranges::lower_bound(entries_, wanted, ascending{}, &entry::element);
-        return texts_.substr(found->offset, found->size);
+        return std::string(text(*std::ranges::lower_bound(entries_, wanted, ascending{}, &entry::element)));
     }
     key_owner owner() const {
         return {[this](const digest& d) { return text_of(d); },
@@ -77,18 +100,29 @@ class key_table {
         digest element;
         std::size_t offset, size;
     };
+    std::string_view text(const entry& e) const { return std::string_view(texts_).substr(e.offset, e.size); }
     digest element(std::string_view key) const {
         digest d = keys_.hash(hash_, key);
         if (width_ == digest_width::half) d.high = 0;
         return d;
     }
+    // The same key may come again, as an integer even in other letters; another one would not be told.
+    void refuse_collision(const entry& a, const entry& b) const {
+        const auto& secret = hash::secret_hasher();
+        if (text(a) == text(b) || keys_.hash(secret, text(a)) == keys_.hash(secret, text(b))) return;
+        throw failure(fmt::format("reconcile: two keys have one digest under {}, '{}' and '{}'; {}",
+                                  name_of(hash_.family()), text(a), text(b),
+                                  width_ == digest_width::half
+                                      ? "give --digest-bits 128, or leave out --hash and --seed"
+                                      : "leave out --hash and --seed"));
+    }
 
     key_options keys_;
-    hasher hash_;
     digest_width width_;
+    hasher hash_;
     std::string texts_;
     std::vector<entry> entries_;
-    digest_set set_;
+    digest_set set_{hash_, width_};
 };
 
 // Hands over all that `from` has to say.
@@ -101,41 +135,61 @@ bool deliver(session& from, session& to, const std::string& name) {
     return any;
 }
 
-void converse(session& mine, const peer& other, const read_limits& limits) {
-    message_reader reader(other.in(), limits);
-    const auto receive = [&] {
+// Messages from and to the peer.
+class line {
+  public:
+    line(peer other, const read_limits& limits) : other_(std::move(other)), reader_(other_.in(), limits) {}
+
+    message next() {
         std::optional<message> next;
-        if (other.wait()) next = take(reader.next(), "the peer");
+        if (other_.wait()) next = take(reader_.next(), "the peer");
         if (!next) throw failure("the peer has gone before the end");
-        take(mine.receive(to_bytes(next->body)), "reconcile");
+        return std::move(*next);
+    }
+    result<void> say(const std::vector<std::byte>& message) {
+        return base::write_fully(other_.out(), message);
+    }
+    std::string finish() { return other_.finish(); }
+
+  private:
+    peer other_;
+    message_reader reader_;
+};
+
+void hear(session& mine, const message& m) { take(mine.receive(to_bytes(m.body)), "reconcile"); }
+
+void converse(session& mine, line& with, const message* first = nullptr) {
+    const auto answering = [&](auto&& hear_next) {
+        try {
+            hear_next();
+        } catch (const failure&) {
+            if (auto why = mine.send()) (void)with.say(*why);
+            throw;
+        }
     };
+    if (first) answering([&] { hear(mine, *first); });
     while (true) {
         while (auto message = mine.send()) {
             // A peer that has gone may have said why.
-            if (auto sent = base::write_fully(other.out(), *message); !sent) {
-                receive();
+            if (auto sent = with.say(*message); !sent) {
+                hear(mine, with.next());
                 take(sent, "the peer");
             }
         }
         if (mine.done()) return;
-        try {
-            receive();
-        } catch (const failure&) {
-            if (auto why = mine.send()) (void)base::write_fully(other.out(), *why);
-            throw;
-        }
+        answering([&] { hear(mine, with.next()); });
     }
 }
 
 void converse_with_command(session& mine, const read_limits& limits) {
-    peer other = peer::command(peer_command);
+    line with(peer::command(peer_command), limits);
     std::string wrong;
     try {
-        converse(mine, other, limits);
+        converse(mine, with);
     } catch (const failure& f) {
         wrong = f.what();
     }
-    const std::string end = other.finish();
+    const std::string end = with.finish();
     if (wrong.empty()) return;  // all was said; how the command ends after that is its own affair
     throw failure(wrong + (end.empty() ? "" : "; the command '" + peer_command[0] + "' " + end));
 }
@@ -225,32 +279,47 @@ void check(const options& o) {
     }
 }
 
+// The side that answers hashes as the one that asks, unless it was told to hash in another way: the session
+// then says so.
+session answer_as_asked(const options& o, key_table& table, const settings& how, const message& first) {
+    const auto* asks = std::get_if<envelope>(&first.body);
+    table.hash_by(asks && o.follows(asks->hash()) ? asks->hash() : o.the_hasher());
+    return session::answer(table.set(), how, table.owner());
+}
+
 void run(const options& o) {
     check(o);
     key_options here = o.keys, there = o.keys;
     here.files = {o.keys.files[0]};
     there.files = {o.keys.files.back()};
-    const hasher hash = o.the_hasher();
-    const key_table table(here, hash, o.width());
+    key_table table(here, o.width());
     settings how = o.how();
+    const bool silent = o.remote && o.in.empty();
+    how.fetch = !silent;
+    if (o.remote) {
+        line with(silent ? peer::standard() : peer::pipes(o.in, o.out), how.limits);
+        const message first = with.next();
+        session mine = answer_as_asked(o, table, how, first);
+        converse(mine, with, &first);
+        if (!silent) show(o, table, mine.found());
+        return;
+    }
+    const hasher hash = o.the_hasher();
+    table.hash_by(hash);
+    session mine = take(session::ask(table.set(), how, table.owner()), "reconcile");
     if (o.keys.files.size() == 2) {
-        const key_table other(there, hash, o.width());
-        session mine = take(session::ask(table.set(), how, table.owner()), "reconcile");
+        key_table other(there, o.width());
+        other.hash_by(hash);
         how.fetch = false;
         session theirs = session::answer(other.set(), how, other.owner());
         while (deliver(mine, theirs, there.files[0]) || deliver(theirs, mine, here.files[0])) continue;
-        return show(o, table, mine.found());
-    }
-    const bool silent = o.remote && o.in.empty();
-    how.fetch = !silent;
-    session mine = o.remote ? session::answer(table.set(), how, table.owner())
-                            : take(session::ask(table.set(), how, table.owner()), "reconcile");
-    if (!peer_command.empty()) {
+    } else if (!peer_command.empty()) {
         converse_with_command(mine, how.limits);
     } else {
-        converse(mine, silent ? peer::standard() : peer::pipes(o.in, o.out), how.limits);
+        line with(peer::pipes(o.in, o.out), how.limits);
+        converse(mine, with);
     }
-    if (!silent) show(o, table, mine.found());
+    show(o, table, mine.found());
 }
 
 }  // namespace
@@ -266,8 +335,10 @@ void add_reconcile(CLI::App& app) {
         "  posy reconcile a.txt --in to-a --out to-b               and on the other side of the named "
         "pipes:\n"
         "  posy reconcile b.txt --in to-b --out to-a --remote\n"
-        "Keys, --hash, --seed and --digest-bits must be the same on both sides; the side without --remote\n"
-        "chooses the method. Exit status: 0 if a difference was found, 1 if none, 2 on an error.");
+        "Keys and --digest-bits must be the same on both sides; the side without --remote chooses the "
+        "method\n"
+        "and the hash, which is siphash under a seed drawn for each run: keys that an enemy made to collide\n"
+        "under a known one do not. Exit status: 0 if a difference was found, 1 if none, 2 on an error.");
     o->keys.add_to(*command, "FILES", "One file of keys, or two; - for standard input");
     command->add_option("--method", o->method, "exact; or by Bloom filter or tree, which find most of it")
         ->check(CLI::IsMember({"exact", "filter", "tree"}))
@@ -287,7 +358,8 @@ void add_reconcile(CLI::App& app) {
     add_reading_options(*command);
     command->add_flag("-v,--verbose", o->verbose, "Say on standard error what it took");
     command->add_flag("--json", o->json, "Print a JSON object");
-    o->hash.add_to(*command);
+    o->hash.add_to(*command, "gets a random one in each run; with --remote, the peer's");
+    o->family = command->get_option("--hash");
     command->callback([o] { run(*o); });
 }
 

@@ -7,7 +7,9 @@
 #include <chrono>
 
 #include "keys.hpp"
+#include "locking.hpp"
 #include "shape.hpp"
+#include "stop.hpp"
 #include "text.hpp"
 #include "tool.hpp"
 #include "turns.hpp"
@@ -18,6 +20,7 @@ namespace {
 struct options {
     key_options keys;
     hash_options hash;
+    lock_options lock;
     std::string window, items = "1M", state;
     double rate = 0.01;
     unsigned generations = 6;
@@ -52,7 +55,9 @@ window_filter go_on(const options& o) {
     keep("--items", parse_amount(o.items) == filter->planned().items);
     keep("--fpr", o.rate == filter->planned().rate);
     keep("--hash", o.hash.family() == filter->hash().family());
-    keep("--seed", o.command->count("--seed") == 0 || o.hash.seed() == filter->hash().seed());
+    const bool same_seed = !o.hash.has_seed() || o.hash.seed() == filter->hash().seed();
+    keep("--seed", same_seed);
+    keep("--seed-file", same_seed);
     return std::move(*filter);
 }
 
@@ -115,7 +120,12 @@ std::vector<sight> sights_in(const options& o, const hasher& hash, const block& 
     return all;
 }
 
-void run(const options& o) {
+void run(options& o) {
+    std::optional<change_lock> lock;
+    if (!o.state.empty()) {
+        lock.emplace(change_lock::to_change({o.state}, o.state, o.lock));
+        o.keys.stop = stop_on_signal();  // what was printed is remembered, also by who is told to end
+    }
     window_filter filter = open(o);
     overload load(filter);
     std::uint64_t late = 0, printed = 0;
@@ -158,6 +168,7 @@ void add_seen(CLI::App& app) {
         "whichever\n"
         "comes first; a key that comes back within it costs nothing, and one that comes back later counts "
         "again.\n"
+        "With --state, SIGINT and SIGTERM end the input: what was read until then is remembered.\n"
         "Exit status: 0 if a key was printed, 1 if none, 2 on an error.");
     o->keys.add_to(*command);
     command->add_option("--window", o->window, "How long to remember: 90s, 0.5s, 10m, 1.5h or 7d");
@@ -177,6 +188,7 @@ void add_seen(CLI::App& app) {
     command->add_option("--state", o->state,
                         "Go on with what this file remembers, and save it there; a new one is made as told");
     command->add_flag("-v,--invert", o->invert, "Print the keys that may have been seen");
+    o->lock.add_to(*command);
     o->hash.add_to(*command);
     o->command = command;
     command->callback([o] { run(*o); });

@@ -1,11 +1,11 @@
 #include "shape.hpp"
 
-#include <sys/random.h>
-
 #include <algorithm>
 #include <charconv>
+#include <fstream>
 #include <map>
 
+#include "hash/secret.hpp"
 #include "text.hpp"
 #include "tool.hpp"
 
@@ -26,10 +26,9 @@ const std::map<std::string, goal>& goals() {
 }
 
 // Up to 128 bits, decimal (64 bits) or hexadecimal with 0x.
-hash_seed parse_seed(const std::string& text) {
+hash_seed parse_seed(const std::string& where, const std::string& text) {
     const auto bad = [&] {
-        return failure("--seed " + text +
-                       ": give a number up to 2^64, or up to 32 hexadecimal digits after 0x");
+        return failure(where + ": give a number up to 2^64, or up to 32 hexadecimal digits after 0x");
     };
     std::uint64_t low = 0, high = 0;
     const bool hex = text.starts_with("0x");
@@ -98,20 +97,31 @@ geometry spectral_shape(wishes w, const std::string& who) {
     return take(choose(w), who).geometry();
 }
 
-void hash_options::add_to(CLI::App& command) {
-    command.add_option("--hash", family_, "Hash family")
+void hash_options::add_to(CLI::App& command, const std::string& unseeded) {
+    command
+        .add_option("--hash", family_,
+                    "Hash family; siphash where an enemy may choose keys, since for the others he can make "
+                    "any number of keys with one digest")
         ->check(CLI::IsMember(names(hash_families())))
         ->capture_default_str();
-    command.add_option("--seed", seed_, "Seed, decimal or 0x…; siphash without one gets a random key");
+    auto* seed = command.add_option("--seed", seed_, "Seed, decimal or 0x…; siphash without one " + unseeded);
+    command
+        .add_option(
+            "--seed-file", seed_file_,
+            "File whose first word is the seed, for a secret: --seed is seen in the list of processes")
+        ->excludes(seed);
 }
 
 hash_seed hash_options::seed() const {
-    if (!seed_.empty()) return parse_seed(seed_);
-    hash_seed seed;
-    if (family() == hash_family::siphash && getrandom(&seed, sizeof seed, 0) != sizeof seed) {
-        throw failure("the system gives no random numbers; name a --seed");
+    if (!seed_.empty()) return parse_seed("--seed " + seed_, seed_);
+    if (!seed_file_.empty()) {
+        std::ifstream file(seed_file_);
+        std::string word;
+        if (!(file >> word)) throw failure("--seed-file " + seed_file_ + ": no seed in it");
+        return parse_seed("--seed-file " + seed_file_, word);  // a secret: the text is not repeated
     }
-    return seed;
+    if (family() != hash_family::siphash) return {};
+    return take(hash::random_seed(), "give a --seed");
 }
 
 }  // namespace posy::tool

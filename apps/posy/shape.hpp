@@ -33,13 +33,17 @@ geometry spectral_shape(wishes, const std::string& who);
 
 class hash_options {
   public:
-    void add_to(CLI::App&);
+    explicit hash_options(hash_family otherwise = hash_family::xxh3) : family_(name_of(otherwise)) {}
+
+    // `unseeded` says what siphash does without a seed.
+    void add_to(CLI::App&, const std::string& unseeded = "gets a random key");
+    bool has_seed() const { return !seed_.empty() || !seed_file_.empty(); }
     hash_family family() const { return *hash_family_named(family_); }
     // The seed asked for; for siphash without one, a key that nobody can guess.
     hash_seed seed() const;
 
   private:
-    std::string family_ = "xxh3", seed_;
+    std::string family_, seed_, seed_file_;
 };
 
 }  // namespace posy::tool

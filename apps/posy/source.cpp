@@ -19,6 +19,11 @@ void fetch_options::add_to(CLI::App& command) {
         ->check(CLI::Range(0.001, 86'400.0))
         ->capture_default_str();
     command
+        .add_option("--max-time", max_time,
+                    "Of a URL: seconds for the whole answer, however steadily it comes; at least --timeout")
+        ->check(CLI::Range(0.001, 86'400.0))
+        ->capture_default_str();
+    command
         .add_option("--max-size", max_size,
                     "Of a URL: the largest answer to take, and the largest array in it, e.g. 64MiB")
         ->capture_default_str();
@@ -36,6 +41,7 @@ node::remote fetch_options::remote(const std::string& url) const {
     if (!where) throw failure(url + ": not a URL; write http://HOST:PORT/PATH or https://HOST/PATH");
     from.where = std::move(*where);
     from.timeout = std::chrono::milliseconds(static_cast<std::int64_t>(timeout * 1000));
+    from.max_time = std::chrono::milliseconds(static_cast<std::int64_t>(max_time * 1000));
     from.max_bytes = parse_amount(max_size);
     from.believed_bytes = limits_of_reading().believed_bytes;
     from.tls_authority = tls_authority;

@@ -13,7 +13,7 @@ namespace posy::tool {
 bool is_url(const std::string& path);
 
 struct fetch_options {
-    double timeout = 30;  // seconds
+    double timeout = 30, max_time = 600;  // seconds
     std::string max_size = "1GiB", token_file, tls_authority;
 
     void add_to(CLI::App&);

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "base/file.hpp"
+#include "locking.hpp"
 #include "posy/standing.hpp"
 #include "text.hpp"
 
@@ -133,6 +134,7 @@ void refuse_both_from_stdin(const std::string& a, const std::string& b) {
 void save_body(const std::string& path, body_ref body, const packing& how) {
     const std::string name = display_name(path, true);
     check_output(path);
+    const change_lock lock = change_lock::to_replace(path);
     if (path != "-") return take(save(path, body, how), name);
     take(write_message(STDOUT_FILENO, body, how), name);
 }

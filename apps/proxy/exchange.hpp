@@ -14,6 +14,7 @@ struct proxy::exchange {
     cache::cache_status status;
     std::string via;      // what we add to Via
     bool flying = false;  // others wait for it (flights.hpp)
+    std::string cookies;  // lines of the 304 that confirmed a stored answer: for this client alone
 };
 
 }  // namespace posy::proxy

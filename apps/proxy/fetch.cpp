@@ -25,6 +25,8 @@ namespace {
 
 constexpr auto idle_time = 60s;  // without a byte moving
 constexpr auto rest = 5s;        // of a sibling that failed
+constexpr std::uint64_t most_drained =
+    16 * 1024;  // to use a connection again; a new one costs less than more
 
 bool server_error(unsigned status) {
     return status == 500 || status == 502 || status == 503 || status == 504;
@@ -62,9 +64,11 @@ http::task<void> proxy::fetch(exchange& e, cache::stored stale) {
 http::task<std::vector<std::shared_ptr<node::peer>>> proxy::holders(exchange& e) {
     if (node_->how().sharing == node::sharing::ask) co_return co_await ask_everyone(e);
     std::vector<std::shared_ptr<node::peer>> found;
+    node_->mesh().looked_up();
+    const auto now = http::clock::now();
     for (const auto& holder : node_->directory().who(e.url, http::milliseconds_now())) {
         auto peer = node_->mesh().find(holder.peer);
-        if (peer && peer->up && peer->rests_until.load() < http::clock::now())
+        if (peer && peer->up && peer->rests_until.load() < now && !peer->distrusted(now))
             found.push_back(std::move(peer));
     }
     std::ranges::sort(found, {}, [](const auto& p) { return p->delay.load(); });
@@ -89,7 +93,7 @@ http::task<std::vector<std::shared_ptr<node::peer>>> proxy::ask_everyone(exchang
             try {
                 const auto head = self.node_->mesh().request_to(*p, "GET", std::move(target));
                 const auto got = co_await w.client.ask(p->address.where.authority, p->address.where.secure,
-                                                       head, {}, {}, self.how_.sibling_time);
+                                                       head, {}, http::short_answer, self.how_.sibling_time);
                 self.node_->bytes().questions += got.sent + got.received;
                 p->up = true;
                 if (got.head.status == 204) all->yes.push_back(p);
@@ -113,8 +117,9 @@ http::task<bool> proxy::fetch_from_sibling(exchange& e) {
     node::peer& sibling = *found.front();
     auto head = e.request.head;
     cache::remove_hop_by_hop(head.fields);
-    for (const auto* condition : {"If-None-Match", "If-Modified-Since", "Range", "If-Range"})
-        head.fields.erase(condition);
+    // What is the client's alone stays here; Authorization does not get this far.
+    for (const auto* own : {"If-None-Match", "If-Modified-Since", "Range", "If-Range", "Cookie"})
+        head.fields.erase(own);
     head.target = e.url;
     head.fields.set("Host", http::parse_url(e.url)->authority.text());
     head.fields.add("Cache-Control", "only-if-cached");
@@ -142,22 +147,31 @@ http::task<bool> proxy::fetch_from_sibling(exchange& e) {
     }
     if (!u) co_return false;
     sibling.took(http::clock::now() - start);
-    const auto status = u->parsing->head.status;
-    const auto said = u->parsing->head.fields.combined("Cache-Status").value_or("");
-    if (status == 200 || (status != 504 && said.find("; hit") != std::string::npos)) {
+    const auto& answer = u->parsing->head;
+    const auto said = answer.fields.combined("Cache-Status").value_or("");
+    // A whole answer that it had: no 304 and no 206, which nobody asked it for.
+    const bool answered =
+        answer.status == 200 || (answer.status < 500 && cache::answers_plain_get(answer.status) &&
+                                 said.find("; hit") != std::string::npos);
+    // It chose among the variants without knowing the cookies.
+    const bool other_variant =
+        e.request.head.fields.has("Cookie") &&
+        (answer.fields.lists("Vary", "Cookie") || cache::varies_on_everything(answer.fields));
+    if (answered && !other_variant) {
         e.status.detail = sibling.address.name;
         const bool done = co_await relay(e, *u, outcome::sibling);
-        ++(done ? sibling.hits : sibling.failures);
+        done ? node_->mesh().was_there(sibling) : void(++sibling.failures);
         if (!done) e.status.detail.clear();
         co_return done;
     }
-    if (status != 504) {  // not what a sibling says: a wrong token, a loop
+    if (!answered && answer.status != 504) {  // not what a sibling says: a wrong token, a loop
         failed();
         co_return false;
     }
-    ++sibling.false_hits;
+    node_->mesh().was_not_there(sibling, e.url);
     ++(said.find("detail=filter") != std::string::npos ? false_by_filter_ : false_by_age_);
     e.status.detail = "false-hit";
+    if (u->parsing->content_length().value_or(~0ULL) > most_drained) co_return false;
     try {
         for (bool more = true; more;) more = co_await u->more();
         if (u->parsing->keep_alive()) e.request.here.client.keep(std::move(u->channel));
@@ -182,7 +196,7 @@ http::task<bool> proxy::fetch_from_origin(exchange& e, const cache::stored& stal
         e.request.connection.expires_after(how_.origin_time + 10s);
         u = co_await send(e.request.here.client, to, head, &e.request, how_.origin_time);
     } catch (const http::refusal& r) {
-        failed = r.status == 504 ? 504 : 502;
+        failed = r.status == 504 || r.status == 403 ? r.status : 502;  // late, not allowed, or nonsense
         why = r.what();
     } catch (const std::exception& x) {
         failed = 502;
@@ -205,11 +219,13 @@ http::task<bool> proxy::fetch_from_origin(exchange& e, const cache::stored& stal
     e.status.forward_status = u->parsing->head.status;
     if (stale && u->parsing->head.status == 304) {
         const auto sent = as_sent(e.request.head);
-        const cache::exchange_times times{u->requested, u->received};
-        auto fresh = cache::freshened(*stale, sent, u->parsing->head, times);
+        auto fresh = cache::freshened(*stale, sent, u->parsing->head, u->times);
+        for (const auto& [name, value] : u->parsing->head.fields) {
+            if (cache::same_name(name, "Set-Cookie")) e.cookies += name + ": " + value + "\r\n";
+        }
         if (u->parsing->keep_alive()) e.request.here.client.keep(std::move(u->channel));
         if (fresh) {
-            e.status.stored = may_stay(sent, *fresh, u->received);
+            e.status.stored = may_stay(sent, *fresh, u->times.time_of_day());
             if (e.status.stored) {
                 keep(fresh);
             } else {
@@ -233,13 +249,13 @@ http::task<bool> proxy::fetch_from_origin(exchange& e, const cache::stored& stal
 // before the client had anything of it.
 http::task<bool> proxy::relay(exchange& e, upstream& u, outcome o) {
     auto head = u.parsing->head;
-    const auto length = u.parsing->content_length();
+    const bool has_length = u.parsing->content_length().has_value();
     const bool wanted = o == outcome::origin || (o == outcome::sibling && how_.keep_siblings);
-    const bool keeping = wanted && cache::storable(e.request.head, head, u.received) &&
-                         (!length || *length <= how_.max_object) &&
+    const bool keeping = wanted && cache::storable(e.request.head, head, u.times.time_of_day()) &&
                          // Of TLS that ends without a word nobody knows whether more was to come.
                          !(u.parsing->need_eof() && u.channel.connection->encrypted());
-    if (!keeping) land(e);  // nobody else has anything to wait for
+    auto kept = keeping ? collect(e.url, u) : cache::incoming_body();
+    if (!kept.open()) land(e);  // nobody else has anything to wait for
     const bool bare = e.request.head.method == "HEAD" || head.status == 204 || head.status == 304;
     bool more = false;
     try {
@@ -249,18 +265,16 @@ http::task<bool> proxy::relay(exchange& e, upstream& u, outcome o) {
     }
     cache::remove_hop_by_hop(head.fields);
     if (head.status == 204) head.fields.erase("Content-Length");
-    if (!head.fields.has("Date")) head.fields.add("Date", cache::http_date(u.received));
-    e.status.stored = keeping;
-    const bool whole = bare || length.has_value();
+    if (!head.fields.has("Date")) head.fields.add("Date", cache::http_date(u.times.time_of_day()));
+    e.status.stored = kept.open();
+    const bool whole = bare || has_length;
     const bool chunked = !whole && e.request.parsing.version >= 11;
     if (!whole && !chunked) e.request.keep_alive = false;
     std::string text = http::to_text(head);
     if (chunked) text += "Transfer-Encoding: chunked\r\n";
     text += own_lines(e, e.status);
 
-    auto kept = std::make_shared<std::string>();
-    const cache::exchange_times times{u.requested, u.received};
-    bool fits = keeping, client_gone = false, stored = false;
+    bool client_gone = false;
     std::uint64_t bytes = 0;
     try {
         for (;;) {
@@ -270,15 +284,12 @@ http::task<bool> proxy::relay(exchange& e, upstream& u, outcome o) {
             const std::array<asio::const_buffer, 3> parts{asio::buffer(text),
                                                           more ? asio::buffer(piece) : asio::const_buffer(),
                                                           asio::buffer(end.data(), end.size())};
-            if (more) {
-                fits = fits && kept->size() + piece.size() <= how_.max_object;
-                if (fits) kept->append(piece);
-            }
+            if (more && kept.open() && !kept.append(piece)) land(e);
             // Before the client has the last of it: what it asks next, it finds; and nobody waits for its
             // line.
-            if (fits && u.parsing->is_done() && !stored) {
-                stored = true;
-                keep(cache::make_stored(e.url, as_sent(e.request.head), u.parsing->head, kept, times));
+            if (kept.open() && u.parsing->is_done()) {
+                keep(cache::make_stored(e.url, as_sent(e.request.head), u.parsing->head, kept.take(),
+                                        u.times));
                 land(e);
             }
             u.channel.connection->expires_after(idle_time);
@@ -291,7 +302,7 @@ http::task<bool> proxy::relay(exchange& e, upstream& u, outcome o) {
                     client_gone = true;  // what is half here is fetched to its end for the next one
                 }
             }
-            if (client_gone && (!fits || stored)) break;
+            if (client_gone && !kept.open()) break;
             if (!more) break;
             text.clear();
             more = co_await u.more();
@@ -314,6 +325,7 @@ http::task<void> proxy::revalidate(http::worker& here, cache::request_head reque
     try {
         request = as_sent(request);
         request.method = "GET";
+        for (const auto* own : {"Cache-Control", "Pragma"}) request.fields.erase(own);
         auto head = cache::conditional(request, *stale);
         const auto target = http::parse_url(url);
         head.target = url;
@@ -321,24 +333,26 @@ http::task<void> proxy::revalidate(http::worker& here, cache::request_head reque
         head.fields.add("Via", "1.1 " + node_->how().name);
         const destination to{target->authority, target->secure, false};
         auto u = co_await send(here.client, to, head, nullptr, how_.origin_time);
-        const cache::exchange_times times{u.requested, u.received};
-        auto body = std::make_shared<std::string>();
+        auto body = collect(url, u);
         for (;;) {
             const bool more = co_await u.more();
             if (!more) break;
-            *body += u.parsing->piece;
-            if (body->size() > how_.max_object) throw http::refusal(502, "too large to keep");
+            if (!body.append(u.parsing->piece)) throw http::refusal(502, "too large to keep");
         }
+        const auto at = u.times.time_of_day();
         cache::stored fresh;
         if (u.parsing->head.status == 304) {
-            fresh = cache::freshened(*stale, request, u.parsing->head, times);
-            if (fresh && !may_stay(request, *fresh, u.received)) fresh = nullptr;
-        } else if (cache::storable(request, u.parsing->head, u.received)) {
-            fresh = cache::make_stored(url, request, u.parsing->head, body, times);
+            fresh = cache::freshened(*stale, request, u.parsing->head, u.times);
+            if (fresh && !may_stay(request, *fresh, at)) fresh = nullptr;
+        } else if (body.open() && cache::storable(request, u.parsing->head, at)) {
+            fresh = cache::make_stored(url, request, u.parsing->head, body.take(), u.times);
         }
+        auto anyone = request;
+        anyone.fields.erase("Authorization");
         if (fresh) {
             keep(fresh);
-        } else if (!server_error(u.parsing->head.status)) {
+        } else if (!server_error(u.parsing->head.status) &&
+                   !cache::storable(anyone, u.parsing->head, at)) {  // by its own word, not by the client's
             co_await forget(here, url);
         }
         if (u.parsing->keep_alive()) here.client.keep(std::move(u.channel));

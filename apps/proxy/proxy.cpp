@@ -10,7 +10,10 @@
 #include <random>
 
 #include "exchange.hpp"
+#include "forwards.hpp"
+#include "http/elsewhere.hpp"
 #include "http/now.hpp"
+#include "posy/cache/cache_control.hpp"
 #include "posy/cache/url.hpp"
 #include "posy/cache/validation.hpp"
 
@@ -29,23 +32,7 @@ std::string_view name_of(outcome o) {
 
 namespace {
 
-constexpr auto idle_time = 60s;                                  // without a byte moving
-constexpr std::uint64_t most_waiting = std::uint64_t{64} << 20;  // bytes on their way to the disk
-
-// Runs a function that blocks on a thread of the pool.
-template <class Function>
-http::task<std::invoke_result_t<Function>> elsewhere(asio::io_context& here, asio::thread_pool& pool,
-                                                     Function run) {
-    auto timer = std::make_shared<asio::steady_timer>(here, asio::steady_timer::time_point::max());
-    std::optional<std::invoke_result_t<Function>> found;
-    asio::post(pool, [&found, &here, &run, timer] {
-        found = run();
-        asio::post(here, [timer] { timer->cancel(); });
-    });
-    boost::system::error_code done;
-    co_await timer->async_wait(asio::redirect_error(asio::use_awaitable, done));
-    co_return std::move(*found);
-}
+constexpr auto idle_time = 60s;  // without a byte moving
 
 }  // namespace
 
@@ -59,6 +46,7 @@ proxy::proxy(const options& how, const node::options& node_how, http::server& se
     counting_ = true;
     node_->holds = [this](std::string_view url) { return store_->has(url); };
     node_->describe_more = [this](node::metrics& m) { describe(m); };
+    for (const auto& each : server_.workers()) each->client.confine(http::destinations(how_.destinations));
     asio::co_spawn(server_.first().context, keep_time(), asio::detached);
 }
 
@@ -95,7 +83,16 @@ http::task<void> proxy::handle(http::request& r) {
         const bool done = co_await node_->handle(r);
         if (done) co_return;
     }
-    if (!node_->trusted(r)) throw http::refusal(403, "this proxy is not for you");
+    // A sibling gets what is here; nothing is fetched for it.
+    using node::role;
+    const auto& rights = node_->rights();
+    if (!rights.is(role::client, r) && !(rights.is(role::peer, r) && cache::may_look_up(r.head) &&
+                                         cache::request_directives_of(r.head.fields).only_if_cached))
+        throw http::refusal(403, rights.denial(role::client, r));
+    if (const auto last = last_answer(r.head)) {
+        co_await http::reply(r, *last);
+        co_return;
+    }
     auto url = cache::normal_url(r.head.target);
     if (!url || !http::parse_url(*url))
         throw http::refusal(400, "a proxy is asked for absolute URLs, http://… or https://…");
@@ -178,8 +175,24 @@ http::task<cache::stored> proxy::look_up(http::worker& here, const std::string& 
                                          const cache::request_head& head) {
     auto found = store_->memory().find(url, head);
     if (found || !store_->has_disk() || !store_->has(url)) co_return found;
-    const auto read = [&] { return store_->find(url, head); };
-    co_return co_await elsewhere(here.context, reading_, read);
+    // What fails there has found nothing.
+    auto read = [store = store_.get(), url, head]() -> cache::stored {
+        try {
+            return store->find(url, head);
+        } catch (const std::exception&) {
+            return {};
+        }
+    };
+    co_return co_await http::elsewhere(here.context, reading_, std::move(read));
+}
+
+// A body for the store, within what is left of the memory.
+cache::incoming_body proxy::collect(const std::string& url, const upstream& u) const {
+    const auto beside = cache::head_cost(u.parsing->head, url);
+    const auto largest = store_->largest() - std::min(store_->largest(), beside);
+    std::optional<std::uint64_t> length;
+    if (const auto said = u.parsing->content_length()) length = *said;
+    return {store_->room(), std::min(how_.max_object, largest), length, beside};
 }
 
 // At once into memory, where whoever waits for it looks first; to the disk in turn, if it keeps up.
@@ -187,7 +200,7 @@ void proxy::keep(cache::stored object) {
     if (!store_->has_disk()) return void(store_->put(object));
     store_->memory().put(object);
     const auto size = object->size;
-    if (waiting_bytes_.fetch_add(size) > most_waiting) {
+    if (waiting_bytes_.fetch_add(size) > how_.store.memory.bytes / 8) {
         waiting_bytes_ -= size;
         return;
     }
@@ -205,7 +218,7 @@ http::task<void> proxy::forget(http::worker& here, std::string url) {
     }
     store_->memory().erase(url);
     const auto erase = [&] { return store_->erase(url); };
-    co_await elsewhere(here.context, writing_, erase);
+    co_await http::elsewhere(here.context, writing_, erase);
 }
 
 void proxy::land(exchange& e) {
@@ -236,7 +249,7 @@ http::task<void> proxy::answer_from(exchange& e, cache::stored object, outcome o
     const bool bare = unchanged || e.request.head.method == "HEAD";
     const std::string short_head =
         unchanged ? http::to_text(cache::not_modified_head(*object)) : std::string();
-    const std::string lines = fmt::format("Age: {}\r\n", object->age(at)) + own_lines(e, status);
+    const std::string lines = fmt::format("Age: {}\r\n{}", object->age(at), e.cookies) + own_lines(e, status);
     const std::array<asio::const_buffer, 3> parts{
         unchanged ? asio::buffer(short_head) : asio::buffer(object->wire_head), asio::buffer(lines),
         bare ? asio::const_buffer() : asio::buffer(*object->body)};
@@ -257,7 +270,8 @@ http::task<void> proxy::refuse(exchange& e, unsigned status, const std::string& 
 }
 
 http::task<void> proxy::open_tunnel(http::request& r) {
-    if (!node_->trusted(r)) throw http::refusal(403, "this proxy is not for you");
+    const auto& rights = node_->rights();
+    if (!rights.is(node::role::client, r)) throw http::refusal(403, rights.denial(node::role::client, r));
     const auto to = http::parse_authority(r.head.target, 0);
     if (!to || to->port == 0) throw http::refusal(400, "CONNECT names HOST:PORT");
     if (std::ranges::find(how_.connect_ports, to->port) == how_.connect_ports.end())
@@ -267,14 +281,18 @@ http::task<void> proxy::open_tunnel(http::request& r) {
     exchange e{r, to->text(), {.cache = node_->how().name}, "1.1 " + node_->how().name};
     std::optional<http::channel> made;
     std::string why;
+    unsigned failed = 502;
     try {
-        made = co_await r.here.client.connect(*to, false, how_.origin_time);
+        made = co_await r.here.client.connect(*to, false, how_.origin_time, http::chosen_by::client);
+    } catch (const http::refusal& x) {
+        failed = x.status;
+        why = x.what();
     } catch (const std::exception& x) {
         why = x.what();
     }
     r.keep_alive = false;
     if (!made) {
-        co_await refuse(e, 502, "the tunnel cannot be made: " + why, outcome::failed);
+        co_await refuse(e, failed, "the tunnel cannot be made: " + why, outcome::failed);
         co_return;
     }
     count(e, outcome::tunnel, 200, 0);
@@ -297,6 +315,11 @@ void proxy::describe(node::metrics& m) const {
     m.counter("posy_proxy_collapsed_total", "Requests that waited for the fetch of another",
               number(collapsed_));
     m.counter("posy_proxy_sent_body_bytes_total", "Bytes of bodies sent to clients", number(body_bytes_));
+    m.gauge("posy_memory_objects_bytes", "Bytes of objects: stored, on their way, or still being sent",
+            number(store_->room()->used()));
+    m.gauge("posy_memory_limit_bytes", "What these bytes cannot exceed", number(store_->room()->bytes()));
+    m.counter("posy_proxy_unkept_total", "Answers passed on and not stored for want of memory",
+              number(store_->room()->refusals()));
     const auto tier = [&](std::string_view name, const cache::store_counts& c) {
         const auto label = node::metrics::label("tier", name);
         m.gauge("posy_cache_bytes", "Bytes in the store", number(c.bytes), label);

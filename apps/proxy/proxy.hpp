@@ -20,6 +20,7 @@
 #include "flights.hpp"
 #include "node/node.hpp"
 #include "posy/cache/policy.hpp"
+#include "posy/cache/room.hpp"
 #include "posy/cache/store.hpp"
 #include "upstream.hpp"
 
@@ -31,6 +32,7 @@ struct options {
     std::uint64_t max_object = std::uint64_t{8} << 20;  // larger answers pass through
     std::string access_log;
     std::vector<std::uint16_t> connect_ports{443};
+    http::networks destinations;  // beyond the Internet, where clients may be connected to
     std::chrono::milliseconds sibling_time{2000}, origin_time{30'000};
     double break_siblings = 0;  // this share of the questions to siblings fails: for tests of failure
 };
@@ -78,6 +80,7 @@ class proxy : cache::observer {
     http::task<std::vector<std::shared_ptr<node::peer>>> ask_everyone(exchange&);
 
     http::task<cache::stored> look_up(http::worker&, const std::string& url, const cache::request_head&);
+    cache::incoming_body collect(const std::string& url, const upstream&) const;
     void keep(cache::stored);
     http::task<void> forget(http::worker&, std::string url);
     void land(exchange&);

@@ -49,18 +49,20 @@ http::task<upstream> send(http::client& client, const destination& to, const htt
     const bool once = body || head.method == "POST" || head.method == "PATCH";
     if (body && from->parsing.chunked()) out.fields.set("Transfer-Encoding", "chunked");
     const std::string text = http::to_text(out) + "\r\n";
+    // Siblings are configured; origins are whatever a client wrote.
+    const auto who = to.as_proxy ? http::chosen_by::us : http::chosen_by::client;
     for (;;) {
         upstream u;
         if (once) {
-            u.channel = co_await client.connect(to.where, to.secure, time);
+            u.channel = co_await client.connect(to.where, to.secure, time, who);
         } else {
-            u.channel = co_await client.open(to.where, to.secure, time);
+            u.channel = co_await client.open(to.where, to.secure, time, who);
         }
         auto& connection = *u.channel.connection;
         const auto before = connection.bytes_read();
         bool stale = false;
         try {
-            u.requested = http::seconds_now();
+            u.times.requested = http::seconds_now();
             co_await connection.write(text);
             if (body) {
                 co_await send_body(connection, *from);
@@ -73,7 +75,8 @@ http::task<upstream> send(http::client& client, const destination& to, const htt
                 u.parsing->skip(head.method == "HEAD");
                 any = co_await u.channel.reader->head(*u.parsing);
             } while (any && u.parsing->head.status < 200);
-            u.received = http::seconds_now();
+            u.times.received = http::seconds_now();
+            u.times.ahead = u.times.received - http::time_of_day();
             if (any) co_return u;
             stale = true;
         } catch (const boost::system::system_error&) {
@@ -89,7 +92,7 @@ http::task<upstream> send(http::client& client, const destination& to, const htt
 namespace {
 
 http::task<void> pass_on(http::transport& from, http::transport& to) {
-    std::vector<char> buffer(64 * 1024);
+    std::vector<char> buffer(16 * 1024);
     for (;;) {
         const auto got = co_await from.read_some(buffer);
         if (got == 0) break;

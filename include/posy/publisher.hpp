@@ -46,6 +46,9 @@ class publisher {
     // The present state becomes the next generation; with nothing changed, it stays the one it is.
     result<void> publish(std::uint64_t now);
     std::uint64_t generation() const { return generation_; }
+    // Of the bits of a generation: the last published one, or one that deltas reach back to; nothing of
+    // others.
+    std::optional<std::uint32_t> checksum_of(std::uint64_t generation) const;
 
     // The last published generation as a whole, or as what has changed since `base`; nothing when that is too
     // long ago or was never published.
@@ -66,10 +69,12 @@ class publisher {
     publisher(counting_filter set, const publishing& how)
         : set_(std::move(set)), how_(how), generation_(how.first_generation) {}
     result<bloom_filter> published() const;
+    void was_published(std::uint64_t now);
 
     counting_filter set_;
     publishing how_;
     std::uint64_t generation_;
+    std::uint32_t checksum_ = 0;  // of the bits of that generation
     std::uint64_t published_items_ = 0;
     std::deque<step> history_;
     std::uint64_t inserted_ = 0, removed_ = 0;  // since the last publication

@@ -3,15 +3,20 @@
 //
 // A message is believed or it is not: a full one replaces what is held if it is newer; a delta is applied if
 // it starts from the very generation and the very bits that are held. Anything else changes nothing, and
-// wants() says what to ask the publisher for: one question and one answer put things right. Messages of a
-// generation that is not wanted are told by their header and cost only their checksum; a delta that is
-// applied costs a few passes over what is held.
+// wants() says what to ask the publisher for: one question and one answer put things right.
+//
+// What a message is of no use for is told from its header, and nothing is decoded: a generation that is held
+// already, a delta from another base, an array beyond the limits. What is held is never changed in place but
+// replaced, so a copy of a subscriber is cheap and shares the filter: whoever must not wait receives into a
+// copy, and swaps.
 //
 // A state machine: time is handed in, messages are bytes, nothing waits. Thread safety: none.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <string>
 
 #include "posy/message.hpp"
 
@@ -27,17 +32,35 @@ enum class reception {
     outdated,    // of an earlier generation: late, or sent twice
     gap,         // a delta from a generation that is not held: one was lost
     wrong_base,  // a delta from the generation held, but against other bits
+    too_large,   // an array beyond the limits
     damaged,     // not a message, or not one that a publisher sends
+};
+
+// Which full filters are taken.
+enum class sequence {
+    ascending,  // of later generations: messages may come late, or twice
+    any,        // of another generation: the answer to a question is what the publisher has now, and one that
+                // was set up anew may have gone back
+};
+
+// Which bits are held: two publishers may use one number, or one may use it twice.
+struct edition {
+    std::uint64_t generation = 0;
+    std::uint32_t checksum = 0;  // of the bits, as a delta names its base
+    friend bool operator==(const edition&, const edition&) = default;
 };
 
 class subscriber {
   public:
     explicit subscriber(const read_limits& limits = {}) : limits_(limits) {}
+    void set_limits(const read_limits& limits) { limits_ = limits; }
 
-    reception receive(byte_view message, std::uint64_t now);
+    reception receive(byte_view message, std::uint64_t now, sequence = sequence::ascending);
+    // Why the last message was damaged or too large.
+    const std::string& complaint() const { return complaint_; }
 
     // What is held: nothing until a full filter has come.
-    const bloom_filter* filter() const { return filter_ ? &*filter_ : nullptr; }
+    const bloom_filter* filter() const { return filter_.get(); }
     std::optional<std::uint64_t> generation() const {
         return filter_ ? std::optional(generation_) : std::nullopt;
     }
@@ -46,21 +69,37 @@ class subscriber {
 
     // The publisher says that what have() names is the newest there is.
     void confirm(std::uint64_t now) { wants_ = false, updated_at_ = now; }
+    // What is held may not be the publisher's: it stays in use, and the whole filter replaces it, whatever
+    // its generation.
+    void doubt() { wants_ = whole_ = true; }
 
     // Does it need an answer from the publisher? If so, to publisher::answer(have()).
     bool wants() const { return wants_; }
     // The generation to name: nothing when only the whole filter will do.
     std::optional<std::uint64_t> have() const { return whole_ ? std::nullopt : generation(); }
+    // The same, with its bits.
+    std::optional<posy::edition> edition() const {
+        return have() ? std::optional(posy::edition{generation_, checksum_}) : std::nullopt;
+    }
 
   private:
-    reception receive(const opened_frame&);
+    // What becomes of a message with this header; nothing: that shows when it is decoded.
+    std::optional<reception> judge(const opened_frame&, sequence);
+    std::optional<reception> judge_base(const opened_frame&);
+    reception decode(const opened_frame&);
+    // What is wanted may take as much memory as what is held, however few bytes there are of it.
+    read_limits limits() const;
+    reception refuse(reception, std::string why);
+    void hold(bloom_filter filter, std::uint64_t generation);
 
     read_limits limits_;
-    std::optional<bloom_filter> filter_;
+    std::shared_ptr<const bloom_filter> filter_;
     std::uint64_t generation_ = 0;
+    std::uint32_t checksum_ = 0;  // of its bits
     std::uint64_t updated_at_ = 0;
     bool wants_ = true;
     bool whole_ = true;  // what is wanted is the whole filter
+    std::string complaint_;
 };
 
 }  // namespace posy

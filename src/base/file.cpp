@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -27,6 +28,15 @@ int descriptor::release() { return std::exchange(number_, -1); }
 result<descriptor> open_for_reading(const std::filesystem::path& path) {
     descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
     if (file.get() < 0) return system_error("cannot open");
+    return file;
+}
+
+result<descriptor> open_regular(const std::filesystem::path& path) {
+    descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY));
+    if (file.get() < 0) return system_error("cannot open");
+    struct stat status {};
+    if (fstat(file.get(), &status) != 0) return system_error("cannot read");
+    if (!S_ISREG(status.st_mode)) return error{"not a regular file"};
     return file;
 }
 
@@ -96,11 +106,66 @@ mapping::~mapping() {
     if (base_) munmap(base_, skip_ + size_);
 }
 
+result<std::filesystem::path> behind_links(const std::filesystem::path& name) {
+    std::error_code failed;
+    if (!is_symlink(name, failed)) return name;
+    auto target = canonical(name, failed);
+    if (failed) return error{"it is a link to nowhere"};
+    return target;
+}
+
+bool names(const std::filesystem::path& path, int file) {
+    struct stat by_name {
+    }, by_number{};
+    return stat(path.c_str(), &by_name) == 0 && fstat(file, &by_number) == 0 &&
+           by_name.st_dev == by_number.st_dev && by_name.st_ino == by_number.st_ino;
+}
+
+namespace {
+
+// A temporary file is locked by its writer for as long as it has its name, so that one that can be locked was
+// left behind by a writer that was killed. Nobody else removes it while we hold its lock.
+void remove_leftover(const std::string& name) {
+    const descriptor file(open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+    if (file.get() < 0 || flock(file.get(), LOCK_EX | LOCK_NB) != 0 || !names(name, file.get())) return;
+    unlink(name.c_str());
+}
+
+// Calls make(name) with names beside the target until one is free; it says EEXIST in errno of one that is
+// not. The first name is enough but for writers at the same time, so a leftover is found without reading the
+// directory.
+template <class Make>
+std::string take_temporary_name(const std::filesystem::path& target, Make make) {
+    constexpr int most = 1000;
+    for (int i = 0; i < most; ++i) {
+        const std::string name = target.string() + ".posy-tmp" + (i == 0 ? "" : std::to_string(i));
+        if (make(name)) return name;
+        if (errno != EEXIST) return {};
+        remove_leftover(name);
+        if (make(name)) return name;
+        if (errno != EEXIST) return {};
+    }
+    return {};
+}
+
+// Where the file system has no files without names.
+descriptor create_named(const std::filesystem::path& target, std::string& temporary) {
+    descriptor file;
+    temporary = take_temporary_name(target, [&](const std::string& name) {
+        file = descriptor(open(name.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666));
+        if (file.get() < 0) return false;
+        const bool ours = flock(file.get(), LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
+        if (ours && names(name, file.get())) return true;
+        errno = EEXIST;  // taken for a leftover before it was locked
+        return false;
+    });
+    return temporary.empty() ? descriptor() : std::move(file);
+}
+
+}  // namespace
+
 result<atomic_file> atomic_file::create(const std::filesystem::path& name) {
     if (name.empty()) return error{"a file without a name cannot be written"};
-    std::error_code ignored;
-    // A link keeps pointing at what it points at: the file behind it is replaced.
-    const std::filesystem::path target = is_symlink(name, ignored) ? canonical(name, ignored) : name;
     struct stat old {};
     const bool exists = stat(name.c_str(), &old) == 0;
     if (exists && !S_ISREG(old.st_mode)) {
@@ -108,20 +173,24 @@ result<atomic_file> atomic_file::create(const std::filesystem::path& name) {
         if (file.get() < 0) return system_error("cannot open for writing");
         return atomic_file(std::move(file), {}, {});
     }
-    if (target.empty()) return error{"it is a link to nowhere"};
+    // A link keeps pointing at what it points at: the file behind it is replaced.
+    const auto target = behind_links(name);
+    if (!target) return target.error();
+    auto made = in_place_of(*target);
+    if (made && exists) {  // a replaced file keeps its mode, and its owner where that is ours to give
+        if (fchown(made->get(), old.st_uid, old.st_gid) != 0) errno = 0;
+        fchmod(made->get(), old.st_mode & 07777);
+    }
+    return made;
+}
+
+result<atomic_file> atomic_file::in_place_of(const std::filesystem::path& target) {
     // A file without a name: if we are killed, nothing is left behind.
     const auto directory = target.has_parent_path() ? target.parent_path() : std::filesystem::path(".");
     descriptor file(open(directory.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666));
     std::string temporary;
-    if (file.get() < 0 && (errno == EOPNOTSUPP || errno == EISDIR)) {  // a file system that has none
-        temporary = target.string() + ".XXXXXX";
-        file = descriptor(mkostemp(temporary.data(), O_CLOEXEC));
-    }
+    if (file.get() < 0 && (errno == EOPNOTSUPP || errno == EISDIR)) file = create_named(target, temporary);
     if (file.get() < 0) return system_error("cannot create");
-    if (exists) {  // a replaced file keeps its mode, and its owner where that is ours to give
-        if (fchown(file.get(), old.st_uid, old.st_gid) != 0) errno = 0;
-        fchmod(file.get(), old.st_mode & 07777);
-    }
     return atomic_file(std::move(file), temporary, target);
 }
 
@@ -141,13 +210,13 @@ result<void> atomic_file::commit(durability survives) {
     if (target_.empty()) return {};
     if (survives == durability::power_loss && fsync(file_.get()) != 0) return system_error("cannot write");
     if (temporary_.empty()) {  // it needs a name before it can take another's place
-        temporary_ = target_.string() + "." + std::to_string(getpid()) + ".new";
-        unlink(temporary_.c_str());
         const std::string self = "/proc/self/fd/" + std::to_string(file_.get());
-        if (linkat(AT_FDCWD, self.c_str(), AT_FDCWD, temporary_.c_str(), AT_SYMLINK_FOLLOW) != 0) {
-            temporary_.clear();
-            return system_error("cannot name the new file");
-        }
+        // Where files cannot be locked, a leftover cannot be told from a file in use, and stays.
+        if (flock(file_.get(), LOCK_EX | LOCK_NB) != 0) errno = 0;
+        temporary_ = take_temporary_name(target_, [&](const std::string& name) {
+            return linkat(AT_FDCWD, self.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0;
+        });
+        if (temporary_.empty()) return system_error("cannot name the new file");
     }
     if (rename(temporary_.c_str(), target_.c_str()) != 0) return system_error("cannot rename into place");
     temporary_.clear();

@@ -28,6 +28,9 @@ class descriptor {
 };
 
 result<descriptor> open_for_reading(const std::filesystem::path&);
+// A regular file of ours, and nothing that someone put in its place: an error for links, pipes, devices and
+// folders. Never waits for another process.
+result<descriptor> open_regular(const std::filesystem::path&);
 
 // Waits for the first byte, and takes what else is there by then; 0 at the end.
 result<std::size_t> read_waiting(int file, std::span<std::byte> into);
@@ -60,15 +63,23 @@ class mapping {
     std::size_t size_;
 };
 
+// The file that a name leads to, through links; it need not exist, unless the name is a link.
+result<std::filesystem::path> behind_links(const std::filesystem::path&);
+// Is this the file that the path leads to now?
+bool names(const std::filesystem::path&, int file);
+
 // What a committed file survives. Waiting for the disk costs milliseconds.
 enum class durability { power_loss, kill };
 
 // A file that appears under its name all at once, or not at all: written without a name where the file system
-// can, else beside the target; then renamed. Even a kill leaves nothing half done. A target that exists and
-// is no regular file (a device, a pipe) is written directly.
+// can, else beside the target; then renamed. Even a kill leaves nothing half done, at most a file
+// NAME.posy-tmp, which the next writer of the same target removes. A target that exists and is no regular
+// file (a device, a pipe) is written directly.
 class atomic_file {
   public:
     static result<atomic_file> create(const std::filesystem::path& target);
+    // Takes the place of whatever has the name, a link or a pipe included.
+    static result<atomic_file> in_place_of(const std::filesystem::path& target);
     atomic_file(atomic_file&& other) noexcept;
     atomic_file& operator=(atomic_file&&) = delete;
     ~atomic_file();  // removes what was not committed

@@ -12,6 +12,7 @@
 #include <string>
 
 #include "array_memory.hpp"
+#include "base/machine.hpp"
 #include "posy/layout/traits.hpp"
 #include "word_kernels.hpp"
 
@@ -24,19 +25,14 @@ error out_of_memory(std::uint64_t bytes) {
     return {"no memory for an array of " + std::to_string(bytes) + " bytes; ask for fewer bits"};
 }
 
-// The kernel hands out more address space than there is memory and kills the process that believes it.
-std::uint64_t memory_of_this_machine() {
-    return static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) *
-           static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
-}
-
 std::uint64_t round_up(std::uint64_t n, std::uint64_t unit) { return (n + unit - 1) / unit * unit; }
 
 }  // namespace
 
 result<bit_array> bit_array::make(std::uint64_t bits) {
     const std::uint64_t bytes = std::max(round_up(word_count(bits) * 8, alignment), alignment);
-    if (bytes > memory_of_this_machine()) return out_of_memory(bytes);
+    // The kernel hands out more address space than there is memory and kills the process that believes it.
+    if (bytes > base::usable_memory()) return out_of_memory(bytes);
     if (bytes < 2 * huge_page) {
         auto* words = static_cast<std::uint64_t*>(std::aligned_alloc(alignment, bytes));
         if (!words) return out_of_memory(bytes);

@@ -24,17 +24,44 @@ argument unquoted(std::string_view text) {
     return plain;
 }
 
-// Calls use(name, argument) for each directive of every Cache-Control line.
+bool is_token(std::string_view text) {
+    return !text.empty() && std::ranges::all_of(text, [](char c) {
+        return is_digit(c) || (lower(c) >= 'a' && lower(c) <= 'z') ||
+               std::string_view("!#$%&'*+-.^_`|~").find(c) != std::string_view::npos;
+    });
+}
+
+// Does it open with a quote, and is its last character the one that closes it?
+bool is_quoted(std::string_view text) {
+    if (text.size() < 2 || text.front() != '"') return false;
+    for (std::size_t i = 1; i < text.size(); ++i) {
+        if (text[i] == '\\') {
+            ++i;
+        } else if (text[i] == '"') {
+            return i + 1 == text.size();
+        }
+    }
+    return false;
+}
+
+// Calls use(name, argument) for each directive of every Cache-Control line. False when some of it is not of
+// the form token[=token|"text"]: then nobody knows what else was meant (max-age=9; no-store, x="a, no-store).
 template <class Use>
-void for_each_directive(const fields& all, const Use& use) {
+[[nodiscard]] bool for_each_directive(const fields& all, const Use& use) {
+    bool well_formed = true;
     for (const auto& field : all) {
         if (!same_name(field.name, "Cache-Control")) continue;
         for (const auto member : list_members(field.value)) {
             const auto equals = member.find('=');
-            use(trimmed(member.substr(0, equals)),
-                equals == std::string_view::npos ? argument{} : unquoted(member.substr(equals + 1)));
+            const auto name = trimmed(member.substr(0, equals));
+            const bool plain = equals == std::string_view::npos;
+            const auto text = plain ? std::string_view() : member.substr(equals + 1);
+            well_formed =
+                well_formed && is_token(name) && (text.empty() || is_token(text) || is_quoted(text));
+            use(name, plain ? argument{} : unquoted(text));
         }
     }
+    return well_formed;
 }
 
 // A number of seconds that may already have come: `strictest` when it did with another value, or is none.
@@ -43,12 +70,15 @@ void settle(std::optional<seconds>& value, const argument& text, seconds stricte
     value = value && *value != next ? strictest : next;
 }
 
+// Names of fields in one directive; a message has no more fields than this.
+constexpr std::size_t most_named = 100;
+
 // no-cache or private: the plain form sets the flag, the other adds to the list.
 void settle(bool& plain, std::vector<std::string>& listed, const argument& text) {
     const auto names = text ? list_members(*text) : std::vector<std::string_view>{};
     const bool ours = std::ranges::any_of(
         names, [](auto name) { return same_name(name, "Cache-Control") || same_name(name, "Vary"); });
-    if (names.empty() || ours) {
+    if (names.empty() || ours || names.size() > most_named) {
         plain = true;
     } else {
         listed.insert(listed.end(), names.begin(), names.end());
@@ -59,7 +89,7 @@ void settle(bool& plain, std::vector<std::string>& listed, const argument& text)
 
 request_directives request_directives_of(const fields& all) {
     request_directives found;
-    for_each_directive(all, [&](std::string_view name, const argument& text) {
+    const bool well_formed = for_each_directive(all, [&](std::string_view name, const argument& text) {
         if (same_name(name, "no-cache")) {
             found.no_cache = true;
         } else if (same_name(name, "no-store")) {
@@ -76,13 +106,14 @@ request_directives request_directives_of(const fields& all) {
             settle(found.stale_if_error, text, 0);
         }
     });
+    if (!well_formed) found.no_cache = found.no_store = true;
     if (!all.has("Cache-Control") && all.lists("Pragma", "no-cache")) found.no_cache = true;
     return found;
 }
 
 response_directives response_directives_of(const fields& all) {
     response_directives found;
-    for_each_directive(all, [&](std::string_view name, const argument& text) {
+    const bool well_formed = for_each_directive(all, [&](std::string_view name, const argument& text) {
         if (same_name(name, "no-store")) {
             found.no_store = true;
         } else if (same_name(name, "no-cache")) {
@@ -107,6 +138,7 @@ response_directives response_directives_of(const fields& all) {
             settle(found.stale_if_error, text, 0);
         }
     });
+    if (!well_formed) found.no_store = found.is_private = true;
     return found;
 }
 

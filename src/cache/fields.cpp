@@ -8,10 +8,11 @@ namespace posy::cache {
 
 namespace {
 
-// The end of the member that starts at `from`: the next comma outside a quoted string.
-std::size_t end_of_member(std::string_view list, std::size_t from) {
+// The end of the member that starts at `from`: the next comma outside a quoted string. A quote that never
+// ends quotes nothing, neither here nor in the rest of the list: else it would hide whatever follows it.
+std::size_t end_of_member(std::string_view list, std::size_t from, bool& quotes_count) {
     bool quoted = false;
-    for (std::size_t i = from; i < list.size(); ++i) {
+    for (std::size_t i = from; quotes_count && i < list.size(); ++i) {
         if (quoted && list[i] == '\\') {
             ++i;
         } else if (list[i] == '"') {
@@ -20,7 +21,8 @@ std::size_t end_of_member(std::string_view list, std::size_t from) {
             return i;
         }
     }
-    return list.size();
+    if (quoted) quotes_count = false;
+    return quotes_count ? list.size() : std::min(list.find(',', from), list.size());
 }
 
 }  // namespace
@@ -31,8 +33,9 @@ bool same_name(std::string_view a, std::string_view b) {
 
 std::vector<std::string_view> list_members(std::string_view list) {
     std::vector<std::string_view> members;
+    bool quotes_count = true;
     for (std::size_t from = 0; from < list.size();) {
-        const auto end = end_of_member(list, from);
+        const auto end = end_of_member(list, from, quotes_count);
         if (const auto member = trimmed(list.substr(from, end - from)); !member.empty()) {
             members.push_back(member);
         }

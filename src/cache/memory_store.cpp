@@ -35,7 +35,7 @@ memory_store::~memory_store() = default;
 
 // By the high half of the hash: the tables inside use the low one.
 memory_store::shard& memory_store::shard_of(std::string_view url) const {
-    return *shards_[hasher()(url).high % shards_.size()];
+    return *shards_[hash::secret_hasher()(url).high % shards_.size()];
 }
 
 stored memory_store::find(std::string_view url, const request_head& request) {
@@ -61,6 +61,8 @@ bool memory_store::put(stored response) {
     const std::lock_guard guard(in.lock);
     return in.responses.put(std::move(response), no_one_else);
 }
+
+std::uint64_t memory_store::largest() const { return shards_.front()->responses.largest(); }
 
 bool memory_store::erase(std::string_view url) {
     shard& in = shard_of(url);

@@ -1,6 +1,7 @@
 #include "posy/cache/policy.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "posy/cache/freshness.hpp"
 #include "text.hpp"
@@ -19,15 +20,20 @@ bool has_content(const request_head& request) {
     return request.fields.has("Transfer-Encoding") || (length && trimmed(*length) != "0");
 }
 
+// A cookie is for the one it was sent to, unless the origin says in so many words that it is for everyone.
+// What it asks to leave out (private="Set-Cookie") is no obstacle: make_stored() does so.
+bool cookies_may_be_shared(const response_head& response, const response_directives& says) {
+    return !response.fields.has("Set-Cookie") || among(says.unkept_fields, "Set-Cookie") ||
+           (says.is_public && has_explicit_lifetime(response.fields, says));
+}
+
 bool may_store(const request_head& request, const response_head& response, const response_directives& says) {
-    if (request.method != "GET" || response.status < 200 || response.status > 599 || response.status == 206 ||
-        response.status == 304) {
-        return false;
-    }
+    if (request.method != "GET" || !answers_plain_get(response.status)) return false;
     // must-understand is stronger than a no-store beside it, which is for caches that do not know it
     // (5.2.2.3).
     if (says.must_understand ? !understood(response.status) : says.no_store) return false;
     if (says.is_private || varies_on_everything(response.fields)) return false;
+    if (!cookies_may_be_shared(response, says)) return false;
     if (request_directives_of(request.fields).no_store) return false;
     if (request.fields.has("Authorization") && !says.is_public && !says.must_revalidate && !says.s_maxage) {
         return false;
@@ -41,6 +47,11 @@ bool may_store(const request_head& request, const response_head& response, const
 bool may_look_up(const request_head& request) {
     return (request.method == "GET" || request.method == "HEAD") && !has_content(request) &&
            !request.fields.has("If-Match") && !request.fields.has("If-Unmodified-Since");
+}
+
+bool answers_plain_get(unsigned status) {
+    constexpr std::array<unsigned, 5> to_other_questions{206, 304, 407, 412, 416};
+    return status >= 200 && status <= 599 && std::ranges::count(to_other_questions, status) == 0;
 }
 
 bool storable(const request_head& request, const response_head& response, seconds received) {

@@ -13,6 +13,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "hash/secret.hpp"
 #include "posy/cache/memory_store.hpp"
 #include "posy/cache/observer.hpp"
 #include "posy/cache/stored_response.hpp"
@@ -20,12 +21,9 @@
 
 namespace posy::cache {
 
-struct url_hash {
-    using is_transparent = void;
-    std::size_t operator()(std::string_view url) const { return hasher()(url).low; }
-};
+// Clients choose the URLs: keyed, so that they cannot make a table slow.
 template <class Value>
-using url_table = std::unordered_map<std::string, Value, url_hash, std::equal_to<>>;
+using url_table = std::unordered_map<std::string, Value, hash::by_secret, std::equal_to<>>;
 
 template <class Labelled>
 class shelf {
@@ -34,7 +32,8 @@ class shelf {
 
     shelf(std::uint64_t budget, observer* watching) : budget_(budget), watching_(watching), queues_(budget) {}
 
-    bool fits(std::uint64_t bytes) const { return bytes <= budget_ / largest_object_divisor; }
+    std::uint64_t largest() const { return budget_ / largest_object_divisor; }
+    bool fits(std::uint64_t bytes) const { return bytes <= largest(); }
     bool has(std::string_view url) const { return table_.find(url) != table_.end(); }
 
     // The newest variant that matches, or null.
@@ -72,7 +71,8 @@ class shelf {
             remove(*std::ranges::min_element(found->second, {}, received), dropped);
         }
         const std::string& url = object->url;
-        const auto at = queues_.insert(cache::name_of(*object).low, object->size, object, evicted);
+        const auto at =
+            queues_.insert(cache::name_of(*object, hash::secret_hasher()).low, object->size, object, evicted);
         auto& variants = table_[url];
         variants.push_back(at);
         if (watching_ && variants.size() == 1) watching_->entered(url);

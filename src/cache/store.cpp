@@ -1,5 +1,6 @@
 #include "posy/cache/store.hpp"
 
+#include <algorithm>
 #include <array>
 #include <mutex>
 #include <utility>
@@ -45,11 +46,17 @@ class tally : public observer {
 
 struct store::tiers {
     tiers(const store_options& options, observer* watching)
-        : both(watching), memory(options.memory, options.disk ? &both : watching) {}
+        : index_bytes(options.disk ? options.memory.bytes / 4 : 0),
+          on_the_way(options.memory.bytes / 8),
+          bodies(std::make_shared<cache::room>(options.memory.bytes - index_bytes)),
+          both(watching),
+          memory({bodies->bytes() - on_the_way, options.memory.shards}, options.disk ? &both : watching) {}
 
     // Held while one URL changes in both tiers; others may share it.
-    std::mutex& lock_of(std::string_view url) { return locks[url_hash{}(url) % locks.size()]; }
+    std::mutex& lock_of(std::string_view url) { return locks[hash::by_secret{}(url) % locks.size()]; }
 
+    const std::uint64_t index_bytes, on_the_way;  // shares of the memory
+    const std::shared_ptr<cache::room> bodies;
     tally both;
     memory_store memory;
     std::unique_ptr<disk_store> disk;  // may be null
@@ -62,7 +69,10 @@ store::~store() = default;
 result<std::unique_ptr<store>> store::open(const store_options& options, observer* watching) {
     auto made = std::make_unique<tiers>(options, watching);
     if (options.disk) {
-        auto disk = disk_store::open(*options.disk, &made->both);
+        auto how = *options.disk;
+        how.index_bytes = made->index_bytes;
+        how.largest = made->on_the_way;
+        auto disk = disk_store::open(how, &made->both);
         if (!disk) return disk.error();
         made->disk = std::move(*disk);
     }
@@ -71,12 +81,17 @@ result<std::unique_ptr<store>> store::open(const store_options& options, observe
 
 memory_store& store::memory() { return tiers_->memory; }
 bool store::has_disk() const { return tiers_->disk != nullptr; }
+const std::shared_ptr<room>& store::room() const { return tiers_->bodies; }
+
+std::uint64_t store::largest() const {
+    return std::max(tiers_->memory.largest(), tiers_->disk ? tiers_->disk->largest() : 0);
+}
 
 stored store::find(std::string_view url, const request_head& request) {
     auto found = tiers_->memory.find(url, request);
     if (found || !tiers_->disk) return found;
     const std::lock_guard guard(tiers_->lock_of(url));
-    found = tiers_->disk->find(url, request);
+    found = tiers_->disk->find(url, request, tiers_->bodies);
     if (found) tiers_->memory.put(found);
     return found;
 }

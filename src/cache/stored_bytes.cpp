@@ -152,7 +152,15 @@ result<label> parse_label(byte_view prefix_and_head) {
 result<stored> parse_stored(byte_view bytes) {
     const auto sizes = parse_sizes(bytes);
     if (!sizes) return sizes.error();
-    const auto head = checked_head(bytes, *sizes);
+    const auto before = std::min<std::uint64_t>(bytes.size(), stored_prefix_size + sizes->head);
+    return parse_stored(bytes.first(before),
+                        std::make_shared<const std::string>(as_text(bytes.subspan(before))));
+}
+
+result<stored> parse_stored(byte_view prefix_and_head, std::shared_ptr<const std::string> body) {
+    const auto sizes = parse_sizes(prefix_and_head);
+    if (!sizes) return sizes.error();
+    const auto head = checked_head(prefix_and_head, *sizes);
     if (!head) return head.error();
     base::reader from(*head);
     stored_response parts;
@@ -160,13 +168,14 @@ result<stored> parse_stored(byte_view bytes) {
     parts.initial_age = static_cast<seconds>(from.number<std::uint64_t>());
     parts.head = head_from(from);
     if (from.finish()) return inside_head(*from.finish());
-    if (bytes.size() != sizes->total())
-        return error{"the body is cut off, or more than the body", bytes.size()};
-    const auto body = bytes.last(sizes->body);
-    if (checksum(body) != load_little<std::uint64_t>(bytes.data() + body_checksum_at)) {
-        return error{"the body's checksum does not fit: the file is damaged", bytes.size() - sizes->body};
+    const auto before = prefix_and_head.size();
+    if (body->size() != sizes->body)
+        return error{"the body is cut off, or more than the body", before + body->size()};
+    if (checksum(as_byte_view(*body)) !=
+        load_little<std::uint64_t>(prefix_and_head.data() + body_checksum_at)) {
+        return error{"the body's checksum does not fit: the file is damaged", before};
     }
-    parts.body = std::make_shared<const std::string>(as_text(body));
+    parts.body = std::move(body);
     return completed(std::move(parts));
 }
 

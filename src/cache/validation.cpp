@@ -10,8 +10,9 @@ namespace posy::cache {
 
 namespace {
 
-constexpr std::array<std::string_view, 4> of_the_content{"Content-Length", "Content-Encoding",
-                                                         "Content-Range", "Content-Type"};
+// Set-Cookie is for the one who asked, not for those who will be given what is stored.
+constexpr std::array<std::string_view, 5> not_updated{"Content-Length", "Content-Encoding", "Content-Range",
+                                                      "Content-Type", "Set-Cookie"};
 constexpr std::array<std::string_view, 9> of_a_304{"Cache-Control", "Content-Location", "Date", "ETag",
                                                    "Expires",       "Last-Modified",    "Vary", "Via",
                                                    "Cache-Status"};
@@ -51,7 +52,7 @@ stored freshened(const stored_response& kept, const request_head& request, const
     auto update = not_modified.fields;
     remove_hop_by_hop(update);
     if (!about(kept.head.fields, update)) return nullptr;
-    for (const auto name : of_the_content) update.erase(name);
+    for (const auto name : not_updated) update.erase(name);
     response_head head = kept.head;
     head.fields.erase("Date");  // a 304 without one is of the moment it came
     for (const auto& field : update) head.fields.erase(field.name);

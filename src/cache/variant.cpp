@@ -47,6 +47,9 @@ variant variant_of(const fields& request, const fields& response) {
     return made;
 }
 
-bool varies_on_everything(const fields& response) { return response.lists("Vary", "*"); }
+bool varies_on_everything(const fields& response) {
+    return response.lists("Vary", "*") ||
+           list_members(response.combined("Vary").value_or("")).size() > most_vary_names;
+}
 
 }  // namespace posy::cache

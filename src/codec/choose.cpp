@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <string>
-#include <thread>
 
+#include "base/machine.hpp"
 #include "base/varint.hpp"
 #include "bytes.hpp"
 #include "gaps.hpp"
@@ -46,7 +46,7 @@ constexpr std::uint64_t slow_bits_per_byte = 128, fast_bytes_per_byte = 128, one
 // All cores, where there is enough for them to do; the bytes are the same.
 how run_for(std::uint64_t bits) {
     constexpr std::uint64_t enough = std::uint64_t{1} << 23;
-    return {.threads = bits < enough ? 1 : std::max(1u, std::thread::hardware_concurrency())};
+    return {.threads = bits < enough ? 1 : base::usable_cores()};
 }
 
 }  // namespace
@@ -101,7 +101,7 @@ codec_id choose(bit_view in, coding want) {
 }
 
 codec_id encode_for_reader(bit_view bits, coding want, std::optional<codec_id> asked, const allowance& free,
-                           std::vector<std::byte>& out) {
+                           std::uint64_t padding, std::vector<std::byte>& out) {
     if (asked == codec_id::counters) asked = choose(bits, coding::smallest);  // these are none
     const codec_id id = asked.value_or(choose(bits, want));
     if (id == codec_id::raw) return id;
@@ -112,11 +112,11 @@ codec_id encode_for_reader(bit_view bits, coding want, std::optional<codec_id> a
         encode(id, bits, out);
         const auto coded = byte_view(out).subspan(before);
         taken = check_work(id, coded, bits.bits, free).ok();
-        if (taken && coded.size() < bits.words.size_bytes()) return id;
+        if (taken && coded.size() < bits.words.size_bytes() + padding) return id;
         out.resize(before);
     }
     // A codec that was asked for may be out of place where the writer's own choice is not.
-    return asked && !taken ? encode_for_reader(bits, coding::smallest, std::nullopt, free, out)
+    return asked && !taken ? encode_for_reader(bits, coding::smallest, std::nullopt, free, padding, out)
                            : codec_id::raw;
 }
 

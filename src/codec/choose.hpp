@@ -33,9 +33,9 @@ result<void> check_work(codec_id, byte_view coded, std::uint64_t array_bits, con
 codec_id choose(bit_view, coding);
 
 // Appends to `out` the coding that `want` says, or `asked`, and gives its codec. Where that is no smaller
-// than raw, or nothing that a reader takes, nothing is appended and it is raw.
+// than raw with its `padding`, or nothing that a reader takes, nothing is appended and it is raw.
 codec_id encode_for_reader(bit_view bits, coding want, std::optional<codec_id> asked, const allowance&,
-                           std::vector<std::byte>& out);
+                           std::uint64_t padding, std::vector<std::byte>& out);
 
 // Appends the coding of `bits`. Precondition of both: not raw, not counters.
 void encode(codec_id, bit_view bits, std::vector<std::byte>& out);

@@ -12,14 +12,14 @@ namespace {
 std::uint64_t words(std::uint64_t bits) { return (bits + 63) / 64 * 8; }
 
 // Raw, unless the coding is smaller.
-expected_coding smaller(codec_id id, double bytes, std::uint64_t raw) {
+expected_coding smaller(codec_id id, double bytes, std::uint64_t raw, std::uint64_t padding) {
     const auto coded = static_cast<std::uint64_t>(std::max(1.0, std::round(bytes)));
-    return coded < raw ? expected_coding{id, coded} : expected_coding{codec_id::raw, raw};
+    return coded < raw + padding ? expected_coding{id, coded} : expected_coding{codec_id::raw, raw};
 }
 
 }  // namespace
 
-expected_coding expect_bits(std::uint64_t bits, double ones, coding want) {
+expected_coding expect_bits(std::uint64_t bits, double ones, coding want, std::uint64_t padding) {
     const auto count = static_cast<std::uint64_t>(std::round(ones));
     const codec_id id = choose({{}, bits, count}, want);
     if (id == codec_id::raw) return {id, words(bits)};
@@ -32,11 +32,11 @@ expected_coding expect_bits(std::uint64_t bits, double ones, coding want) {
     } else {
         bytes += (id == codec_id::gaps ? 1.0001 : 1) * entropy + 0.5;
     }
-    return smaller(id, bytes, words(bits));
+    return smaller(id, bytes, words(bits), padding);
 }
 
 expected_coding expect_counters(std::uint64_t counters, unsigned width, std::span<const double> shares,
-                                coding want) {
+                                coding want, std::uint64_t padding) {
     const std::uint64_t raw = words(counters * width);
     if (want == coding::raw) return {codec_id::raw, raw};
     const auto m = static_cast<double>(counters);
@@ -47,7 +47,7 @@ expected_coding expect_counters(std::uint64_t counters, unsigned width, std::spa
         if (v > 0 && expected > 0.5)
             histogram += static_cast<double>(base::varint_size(static_cast<std::uint64_t>(expected)));
     }
-    return smaller(codec_id::counters, 1.0002 * entropy + histogram + 9, raw);
+    return smaller(codec_id::counters, 1.0002 * entropy + histogram + 9, raw, padding);
 }
 
 }  // namespace posy::codec

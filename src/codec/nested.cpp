@@ -29,7 +29,7 @@ result<void> read_raw(byte_view in, bit_room out) {
 void append_bits(const bit_array& bits, std::vector<std::byte>& out) {
     const bit_view view{bits.words(), bits.size(), bits.ones()};
     std::vector<std::byte> coded;
-    const codec_id id = encode_for_reader(view, coding::smallest, std::nullopt, for_part, coded);
+    const codec_id id = encode_for_reader(view, coding::smallest, std::nullopt, for_part, 0, coded);
     if (id == codec_id::raw) coded = raw_bytes(bits);
     out.push_back(static_cast<std::byte>(id));
     base::put_varint(out, coded.size());

@@ -95,7 +95,7 @@ result<growing_filter::forecast> growing_filter::expect(const options& o, std::u
         f.bits += p->bits;
         f.message_bits += p->message_bits;
         const auto ones = p->fill * static_cast<double>(p->bits);
-        const std::uint64_t coded = codec::expect_bits(p->bits, ones, coding::smallest).bytes;
+        const std::uint64_t coded = codec::expect_bits(p->bits, ones, coding::smallest, 0).bytes;
         f.payload_bytes += base::varint_size(p->bits) +
                            base::varint_size(static_cast<std::uint64_t>(came[i])) +
                            base::varint_size(p->items) + 1 + base::varint_size(coded) + coded;

@@ -101,14 +101,22 @@ bool allowed(const header& h) {
     }
 }
 
-// A coding is never larger than the array. What can be queried where it lies may be, for an array too dense
-// for its form; then by no more than a list of 40-bit positions.
+// A coding is no larger than the array with its padding. What can be queried where it lies may be, for an
+// array too dense for its form; then by no more than a list of 40-bit positions.
 std::uint64_t largest_payload(const header& h) {
     if (!h.has_geometry()) return std::uint64_t{1} << 44;
-    return h.kind == kind::queryable ? 40 * h.array_bytes() + 4096 : h.array_bytes();
+    return h.kind == kind::queryable ? 40 * h.array_bytes() + 4096 : h.array_bytes() + raw_alignment;
 }
 
 }  // namespace
+
+std::uint64_t padding_of_raw(header h, std::uint64_t array_bytes) {
+    h.payload_size = array_bytes;
+    h.codec = codec_id::raw;
+    const std::size_t padded = encode(h).size();
+    h.codec = codec_id::range;
+    return padded - encode(h).size();
+}
 
 std::vector<std::byte> encode(const header& h) {
     std::vector<std::byte> bytes(magic.begin(), magic.end());

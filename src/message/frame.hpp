@@ -84,6 +84,10 @@ result<std::size_t> header_size(byte_view prefix);
 // known kind and codec, a geometry that passes check(), and a payload size that these allow.
 result<header> decode(byte_view bytes);
 
+// The header of a raw array is padded, so that the array can be mapped: by so many bytes a coding may be
+// larger than the array, and the message is still the smaller one.
+std::uint64_t padding_of_raw(header, std::uint64_t array_bytes);
+
 class checksum {
   public:
     checksum();

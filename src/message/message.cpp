@@ -27,7 +27,8 @@ draft draft_array(frame::header h, const bit_array& bits, const packing& how) {
     draft d{h, std::as_bytes(bits.words()), {}};
     const codec::bit_view view{bits.words(), bits.size(),
                                how.want == coding::raw && !how.codec ? 0 : bits.ones()};
-    d.header.codec = codec::encode_for_reader(view, how.want, how.codec, codec::for_message, d.coded);
+    d.header.codec = codec::encode_for_reader(view, how.want, how.codec, codec::for_message,
+                                              frame::padding_of_raw(h, d.payload.size()), d.coded);
     if (d.header.codec != codec_id::raw) d.payload = d.coded;
     return d;
 }
@@ -59,7 +60,7 @@ draft draft_of(const counting_filter& filter, const packing& how) {
     if (how.codec.value_or(how.want == coding::raw ? codec_id::raw : codec_id::counters) ==
         codec_id::counters) {
         codec::encode_counters(counters.cells().words(), counters.size(), counters.width(), d.coded);
-        if (d.coded.size() < d.payload.size() &&
+        if (d.coded.size() < d.payload.size() + frame::padding_of_raw(d.header, d.payload.size()) &&
             codec::check_work(codec_id::counters, d.coded, d.header.array_bits(), codec::for_message))
             d.payload = d.coded, d.header.codec = codec_id::counters;
     }

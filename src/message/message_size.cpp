@@ -34,19 +34,22 @@ message_size framed(frame::kind kind, std::uint64_t bytes) {
 }  // namespace
 
 message_size expected_message(const plan& p, coding want) {
-    return framed(header_of(frame::kind::filter, p),
-                  codec::expect_bits(p.bits, p.fill * static_cast<double>(p.bits), want));
+    const frame::header h = header_of(frame::kind::filter, p);
+    return framed(h, codec::expect_bits(p.bits, p.fill * static_cast<double>(p.bits), want,
+                                        frame::padding_of_raw(h, p.memory_bytes())));
 }
 
 message_size expected_message(const plan& p, const counting_plan& counters, coding want) {
     frame::header h = header_of(frame::kind::counting, p);
     h.counter_bits = counters.counter_bits;
-    return framed(h, codec::expect_counters(p.bits, counters.counter_bits, counters.shares, want));
+    return framed(h, codec::expect_counters(p.bits, counters.counter_bits, counters.shares, want,
+                                            frame::padding_of_raw(h, p.memory_bytes())));
 }
 
 message_size expected_delta(const plan& p) {
-    return framed(header_of(frame::kind::delta, p),
-                  codec::expect_bits(p.bits, *p.delta_fill * static_cast<double>(p.bits), coding::smallest));
+    const frame::header h = header_of(frame::kind::delta, p);
+    return framed(h, codec::expect_bits(p.bits, *p.delta_fill * static_cast<double>(p.bits), coding::smallest,
+                                        frame::padding_of_raw(h, p.memory_bytes())));
 }
 
 message_size expected_message(const growing_filter::forecast& f) {

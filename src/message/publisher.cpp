@@ -7,9 +7,16 @@ namespace posy {
 result<publisher> publisher::make(counting_filter set, const publishing& how, std::uint64_t now) {
     publisher p(std::move(set), how);
     if (auto marked = p.set_.mark(); !marked) return marked.error();
-    p.published_items_ = p.set_.items();
-    p.last_ = now;
+    p.was_published(now);
     return p;
+}
+
+// The present state, all of it marked, is what others are told.
+void publisher::was_published(std::uint64_t now) {
+    checksum_ = bits_checksum(set_.projection().bits());
+    published_items_ = set_.items();
+    inserted_ = removed_ = 0;
+    last_ = now;
 }
 
 void publisher::insert(digest d) {
@@ -36,17 +43,19 @@ bool publisher::due(std::uint64_t now) const {
 
 result<void> publisher::publish(std::uint64_t now) {
     if (inserted_ + removed_ == 0) return {};
-    const auto before = published();
-    if (!before) return before.error();
-    step s{generation_, bits_checksum(before->bits()), set_.flipped()};
+    step s{generation_, checksum_, set_.flipped()};
     if (auto marked = set_.mark(); !marked) return marked;
     history_.push_back(std::move(s));
     if (history_.size() > how_.history) history_.pop_front();
     ++generation_;
-    published_items_ = set_.items();
-    inserted_ = removed_ = 0;
-    last_ = now;
+    was_published(now);
     return {};
+}
+
+std::optional<std::uint32_t> publisher::checksum_of(std::uint64_t generation) const {
+    if (generation == generation_) return checksum_;
+    const auto known = std::ranges::find(history_, generation, &step::from);
+    return known == history_.end() ? std::nullopt : std::optional(known->checksum);
 }
 
 // The set has moved on since; its flips undo that.
@@ -93,9 +102,7 @@ result<void> publisher::rebase(counting_filter set, std::uint64_t now) {
     set_ = std::move(set);
     history_.clear();
     ++generation_;
-    published_items_ = set_.items();
-    inserted_ = removed_ = 0;
-    last_ = now;
+    was_published(now);
     return {};
 }
 

@@ -4,48 +4,81 @@
 
 namespace posy {
 
-// The header tells most of what can become of a message: what is not wanted is not decoded. What is wanted
-// may take as much memory as what is held already, however few bytes there are of it.
-reception subscriber::receive(byte_view bytes, std::uint64_t now) {
+reception subscriber::receive(byte_view bytes, std::uint64_t now, sequence order) {
     const auto opened = open_frame(bytes);
-    const bool whole_message = opened && opened->size == bytes.size();
-    const reception r = !whole_message ? reception::damaged : receive(*opened);
-    if (r == reception::damaged) wants_ = true;  // whatever it was, it may have been news
+    // Whatever it was, it may have been news.
+    if (!opened) return refuse(reception::damaged, opened.error().text());
+    if (opened->size != bytes.size()) return refuse(reception::damaged, "there is more than one message");
+    const auto judged = judge(*opened, order);
+    const reception r = judged ? *judged : decode(*opened);
     if (r == reception::replaced || r == reception::updated || r == reception::duplicate) updated_at_ = now;
     return r;
 }
 
-reception subscriber::receive(const opened_frame& opened) {
+read_limits subscriber::limits() const {
+    return filter_ ? limits_.holding(filter_->bits().words().size_bytes()) : limits_;
+}
+
+std::optional<reception> subscriber::judge(const opened_frame& opened, sequence order) {
     const frame::header& h = opened.header;
-    if (h.kind != frame::kind::filter && h.kind != frame::kind::delta) return reception::damaged;
-    const bool is_delta = h.kind == frame::kind::delta;
-    if (filter_ && h.generation < generation_) return reception::outdated;
+    const bool delta = h.kind == frame::kind::delta;
+    if (!delta && h.kind != frame::kind::filter)
+        return refuse(reception::damaged, "a message, but neither a filter nor a delta");
+    if (filter_ && h.generation < generation_ && (delta || order == sequence::ascending))
+        return reception::outdated;
     // After a wrong base the bits held under this number are in doubt: the whole filter replaces them.
-    if (filter_ && h.generation == generation_ && (is_delta || !whole_)) {
-        if (!is_delta) wants_ = false;
+    if (filter_ && h.generation == generation_ && (delta || !whole_)) {
+        wants_ = wants_ && delta;
         return reception::duplicate;
     }
-    if (is_delta && (!filter_ || h.base_generation != generation_)) {
+    if (delta) {
+        if (const auto other = judge_base(opened)) return other;
+    }
+    const std::uint64_t most = limits().most(opened.size);
+    if (h.memory_bytes() <= most) return std::nullopt;
+    return refuse(reception::too_large, "a summary of " + std::to_string(h.memory_bytes()) + " bytes in " +
+                                            std::to_string(opened.size) + ", above the limit of " +
+                                            std::to_string(most));
+}
+
+std::optional<reception> subscriber::judge_base(const opened_frame& opened) {
+    const frame::header& h = opened.header;
+    if (!filter_ || h.base_generation != generation_) {
         wants_ = true;
         return reception::gap;
     }
-    if (is_delta && (whole_ || h.geometry != filter_->geometry())) {
-        wants_ = whole_ = true;
-        return reception::wrong_base;
+    if (h.geometry == filter_->geometry() && h.base_checksum == checksum_) return std::nullopt;
+    doubt();
+    return reception::wrong_base;
+}
+
+// What is held stays as it is, in use by whoever has a copy: the flips become the new filter.
+reception subscriber::decode(const opened_frame& opened) {
+    auto parsed = read_body(opened, limits());
+    if (!parsed) return refuse(reception::damaged, parsed.error().text());
+    if (auto* filter = std::get_if<bloom_filter>(&parsed->body)) {
+        hold(std::move(*filter), parsed->generation);
+        return reception::replaced;
     }
-    auto read = read_body(opened, filter_ ? limits_.holding(filter_->bits().words().size_bytes()) : limits_);
-    if (!read) return reception::damaged;
-    if (is_delta) {
-        if (!apply(*filter_, std::get<filter_delta>(read->body))) {
-            wants_ = whole_ = true;
-            return reception::wrong_base;
-        }
-    } else {
-        filter_ = std::move(std::get<bloom_filter>(read->body));
-    }
-    generation_ = h.generation;
+    auto& delta = std::get<filter_delta>(parsed->body);
+    delta.flips.exclude(filter_->bits());
+    auto next = bloom_filter::from_bits(delta.geometry, std::move(delta.flips), delta.items);
+    next.set_provenance({delta.items, delta.intersection, filter_->provenance().planned});
+    hold(std::move(next), parsed->generation);
+    return reception::updated;
+}
+
+reception subscriber::refuse(reception what, std::string why) {
+    wants_ = true;
+    complaint_ = std::move(why);
+    return what;
+}
+
+void subscriber::hold(bloom_filter filter, std::uint64_t generation) {
+    checksum_ = bits_checksum(filter.bits());
+    filter_ = std::make_shared<const bloom_filter>(std::move(filter));
+    generation_ = generation;
     wants_ = whole_ = false;
-    return is_delta ? reception::updated : reception::replaced;
 }
 
 }  // namespace posy

@@ -1,6 +1,6 @@
 #include "posy/overlay/mesh_directory.hpp"
 
-#include <mutex>
+#include <algorithm>
 
 namespace posy {
 
@@ -30,81 +30,204 @@ class digests_of {
 };
 }  // namespace
 
-reception mesh_directory::receive(const std::string& peer, byte_view message, std::uint64_t now) {
+void mesh_directory::expect(std::size_t peers) {
     const std::unique_lock lock(mutex_);
-    const auto known = peers_.find(peer);
-    if (known != peers_.end() && std::holds_alternative<subscriber>(known->second))
-        return std::get<subscriber>(known->second).receive(message, now);
-    subscriber fresh(limits_);
-    const auto became = fresh.receive(message, now);
-    if (fresh.filter()) peers_.insert_or_assign(peer, std::move(fresh));
+    expected_ = peers;
+}
+
+// ---- messages ---------------------------------------------------------------------------------------------
+
+std::shared_ptr<mesh_directory::entry> mesh_directory::entry_of(const std::string& peer) {
+    const std::unique_lock lock(mutex_);
+    auto& known = peers_[peer];
+    if (!known) known = std::make_shared<entry>();
+    return known;
+}
+
+reception mesh_directory::receive(const std::string& peer, byte_view message, std::uint64_t now,
+                                  sequence order, std::string* why) {
+    const auto known = entry_of(peer);
+    const std::lock_guard one_at_a_time(known->receiving);
+    held next{subscriber(limits_)};
+    auto& followed = std::get<subscriber>(next.summary);
+    {
+        const std::shared_lock lock(mutex_);
+        if (std::holds_alternative<subscriber>(known->now.summary)) next = known->now;
+        read_limits limits = limits_;
+        limits.max_bytes = std::min(limits.max_bytes, room_for(*known));
+        followed.set_limits(limits);
+    }
+    const auto became = followed.receive(message, now, order);
+    if (became == reception::replaced || became == reception::updated) {
+        next.false_positive_rate = followed.filter()->false_positive_rate();
+        next.bytes = (followed.filter()->geometry().bits + 7) / 8;
+    }
+    if (why) *why = followed.complaint();
+    if (!followed.filter()) return became;
+    if (!swap_in(peer, known, std::move(next))) {
+        if (why) *why = "others have claimed the memory for its summary";
+        return reception::too_large;
+    }
     return became;
 }
 
 result<void> mesh_directory::receive_squid(const std::string& peer, byte_view bytes, std::uint64_t now) {
-    auto read = squid_digest::from_bytes(bytes, limits_.max_bytes);
+    const auto known = entry_of(peer);
+    const std::lock_guard one_at_a_time(known->receiving);
+    std::uint64_t most = limits_.max_bytes;
+    {
+        const std::shared_lock lock(mutex_);
+        most = std::min(most, room_for(*known));
+    }
+    auto read = squid_digest::from_bytes(bytes, most);
     if (!read) return read.error();
-    const std::unique_lock lock(mutex_);
-    peers_.insert_or_assign(peer, squid{std::move(*read), now});
+    const double rate = read->false_positive_rate();
+    const std::uint64_t size = read->size();
+    if (!swap_in(peer, known, {squid{std::move(*read), now}, rate, size}))
+        return error{"others have claimed the memory for its digest"};
     return {};
+}
+
+// What is replaced is freed after the lock is.
+bool mesh_directory::swap_in(const std::string& peer, const std::shared_ptr<entry>& known, held next) {
+    std::vector<held> old;
+    const std::unique_lock lock(mutex_);
+    const auto still = peers_.find(peer);
+    // Forgotten while its message was decoded, and to stay so.
+    if (still == peers_.end() || still->second != known) return true;
+    if (next.bytes > known->now.bytes) {
+        if (next.bytes > room_for(*known)) return false;
+        evict_for(*known, next.bytes, old);
+    }
+    std::swap(known->now, next);
+    return true;
 }
 
 void mesh_directory::confirm(const std::string& peer, std::uint64_t now) {
     const std::unique_lock lock(mutex_);
     const auto known = peers_.find(peer);
     if (known == peers_.end()) return;
-    if (auto* followed = std::get_if<subscriber>(&known->second)) {
+    if (auto* followed = std::get_if<subscriber>(&known->second->now.summary)) {
         followed->confirm(now);
     } else {
-        std::get<squid>(known->second).at = now;
+        std::get<squid>(known->second->now.summary).at = now;
     }
 }
 
-void mesh_directory::forget(const std::string& peer) {
+void mesh_directory::doubt(const std::string& peer) {
     const std::unique_lock lock(mutex_);
-    peers_.erase(peer);
+    const auto known = peers_.find(peer);
+    if (known == peers_.end()) return;
+    if (auto* followed = std::get_if<subscriber>(&known->second->now.summary)) followed->doubt();
+}
+
+void mesh_directory::forget(const std::string& peer) {
+    std::shared_ptr<entry> old;  // freed after the lock is
+    const std::unique_lock lock(mutex_);
+    const auto known = peers_.find(peer);
+    if (known == peers_.end()) return;
+    old = std::move(known->second);
+    peers_.erase(known);
+}
+
+// ---- memory, under the lock -------------------------------------------------------------------------------
+
+std::uint64_t mesh_directory::used_by_others(const entry& known) const {
+    std::uint64_t used = 0;
+    for (const auto& [peer, other] : peers_) used += other.get() == &known ? 0 : other->now.bytes;
+    return used;
+}
+
+std::uint64_t mesh_directory::share() const {
+    return budget_ / std::max<std::size_t>({expected_, peers_.size(), 1});
+}
+
+std::uint64_t mesh_directory::room_for(const entry& known) const {
+    const auto others = used_by_others(known);
+    return std::max(share(), budget_ > others ? budget_ - others : 0);
+}
+
+// Those that have more than their share leave, the largest first. Whoever asks for its share finds room: if
+// all others have at most theirs, they have not more than the rest.
+void mesh_directory::evict_for(const entry& known, std::uint64_t bytes, std::vector<held>& old) {
+    while (budget_ - std::min(budget_, used_by_others(known)) < bytes) {
+        entry* largest = nullptr;
+        for (const auto& [peer, other] : peers_) {
+            if (other.get() == &known || other->now.bytes <= share()) continue;
+            if (!largest || other->now.bytes > largest->now.bytes) largest = other.get();
+        }
+        if (!largest) return;
+        old.push_back(std::exchange(largest->now, held{subscriber(limits_)}));
+        ++evicted_;
+    }
+}
+
+mesh_directory::memory mesh_directory::memory_use() const {
+    const std::shared_lock lock(mutex_);
+    memory m{0, budget_, evicted_};
+    for (const auto& [peer, known] : peers_) m.used += known->now.bytes;
+    return m;
+}
+
+// ---- questions --------------------------------------------------------------------------------------------
+
+std::optional<edition> mesh_directory::edition_of(const std::string& peer) const {
+    const std::shared_lock lock(mutex_);
+    const auto known = peers_.find(peer);
+    if (known == peers_.end()) return std::nullopt;
+    const auto* followed = std::get_if<subscriber>(&known->second->now.summary);
+    return followed ? followed->edition() : std::nullopt;
 }
 
 std::optional<std::uint64_t> mesh_directory::have(const std::string& peer) const {
-    const std::shared_lock lock(mutex_);
-    const auto known = peers_.find(peer);
-    if (known == peers_.end() || !std::holds_alternative<subscriber>(known->second)) return std::nullopt;
-    return std::get<subscriber>(known->second).have();
+    const auto known = edition_of(peer);
+    return known ? std::optional(known->generation) : std::nullopt;
+}
+
+std::optional<mesh_directory::summary> mesh_directory::describe(const std::string& peer, const held& h,
+                                                                std::uint64_t now) {
+    summary s{.peer = peer, .false_positive_rate = h.false_positive_rate, .bytes = h.bytes};
+    if (const auto* followed = std::get_if<subscriber>(&h.summary)) {
+        if (!followed->filter()) return std::nullopt;
+        s.age = age_of(followed->updated_at(), now);
+        s.items = followed->filter()->items();
+        s.generation = followed->generation();
+    } else {
+        const auto& [digest, at] = std::get<squid>(h.summary);
+        s.age = age_of(at, now);
+        s.items = digest.items();
+    }
+    return s;
 }
 
 std::vector<mesh_directory::summary> mesh_directory::summaries(std::uint64_t now) const {
     const std::shared_lock lock(mutex_);
     std::vector<summary> all;
-    for (const auto& [peer, held] : peers_) {
-        summary s{.peer = peer};
-        if (const auto* followed = std::get_if<subscriber>(&held)) {
-            const bloom_filter& filter = *followed->filter();
-            s.age = age_of(followed->updated_at(), now);
-            s.items = filter.items();
-            s.false_positive_rate = filter.false_positive_rate();
-            s.bytes = (filter.geometry().bits + 7) / 8;
-            s.generation = followed->generation();
-        } else {
-            const auto& [digest, at] = std::get<squid>(held);
-            s.age = age_of(at, now);
-            s.items = digest.items();
-            s.false_positive_rate = digest.false_positive_rate();
-            s.bytes = digest.size();
-        }
-        all.push_back(std::move(s));
+    for (const auto& [peer, known] : peers_) {
+        if (auto s = describe(peer, known->now, now)) all.push_back(std::move(*s));
     }
     return all;
+}
+
+std::optional<mesh_directory::summary> mesh_directory::summary_of(const std::string& peer,
+                                                                  std::uint64_t now) const {
+    const std::shared_lock lock(mutex_);
+    const auto known = peers_.find(peer);
+    return known == peers_.end() ? std::nullopt : describe(peer, known->second->now, now);
 }
 
 std::vector<mesh_directory::holder> mesh_directory::who(std::string_view key, std::uint64_t now) const {
     const std::shared_lock lock(mutex_);
     std::vector<holder> found;
     digests_of digests(key);
-    for (const auto& [peer, held] : peers_) {
-        if (const auto* followed = std::get_if<subscriber>(&held)) {
-            if (followed->filter()->may_contain(digests.by(followed->filter()->hash())))
+    for (const auto& [peer, known] : peers_) {
+        const held& h = known->now;
+        if (h.false_positive_rate > absurd_rate) continue;
+        if (const auto* followed = std::get_if<subscriber>(&h.summary)) {
+            const auto* filter = followed->filter();
+            if (filter && filter->may_contain(digests.by(filter->hash())))
                 found.push_back({peer, age_of(followed->updated_at(), now)});
-        } else if (const auto& [digest, at] = std::get<squid>(held);
+        } else if (const auto& [digest, at] = std::get<squid>(h.summary);
                    digest.may_contain(digests.for_squid())) {
             found.push_back({peer, age_of(at, now)});
         }

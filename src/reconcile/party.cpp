@@ -61,6 +61,8 @@ result<void> session::party::open_and_take(byte_view message) {
     if (!opened || read->size != message.size())
         return error{"not a reconciliation message; is there a 'posy reconcile' at the other end?"};
     if (opened->kind() == kind::refusal) return error{"the peer gave up: " + printable(opened->payload())};
+    // Of two that ask, each with a hash of its own, this is what is wrong.
+    if (opened->kind() == kind::sketch && awaited_ == step::symbols) return expect(*opened, kind::symbols);
     if (auto kin = check_kin(*mine_, opened->hash(), mine_->width()); !kin) return kin;
     auto taken = take(*opened);
     if (taken || !taken.error().offset) return taken;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "hash/secret.hpp"
 #include "party.hpp"
 #include "payload.hpp"
 #include "posy/reconcile/coded_symbols.hpp"
@@ -25,6 +26,13 @@ std::string_view name_of(method how) {
 std::optional<method> method_named(std::string_view name) {
     const auto* found = std::ranges::find(methods, name, [](auto& entry) { return entry.second; });
     return found == methods.end() ? std::nullopt : std::optional(found->first);
+}
+
+result<hasher> fresh_hasher() {
+    const auto random = hash::random_seed();
+    if (!random) return random.error();
+    constexpr std::uint64_t highest = std::uint64_t{1} << 34;  // always set: messages are of one length
+    return hasher(hash_family::siphash, {highest | (random->low & (highest - 1))});
 }
 
 namespace {

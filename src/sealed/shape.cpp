@@ -29,13 +29,13 @@ std::uint64_t lean_of(std::uint64_t count, double extra) {
 bool is_rate(double rate) { return rate >= std::ldexp(1, -static_cast<int>(max_fingerprint)) && rate <= 1; }
 
 // A computed rate misses its power of two by a rounding or two, and a single rich start would halve the rate
-// of a small set: that close to a power is the power.
+// of a small set: that close to a power is the power, unless that is 1.
 mixture mixture_for(double rate) {
     constexpr double rounding = 1e-12;
     int exponent = 0;
     const double part = std::frexp(rate, &exponent);  // rate = part · 2^exponent, 1/2 <= part < 1
     if (part <= 0.5 + rounding) return {static_cast<unsigned>(1 - exponent), 0};
-    if (part >= 1 - rounding) return {static_cast<unsigned>(-exponent), 0};
+    if (part >= 1 - rounding && exponent < 0) return {static_cast<unsigned>(-exponent), 0};
     return {static_cast<unsigned>(-exponent), 2 * (1 - part)};
 }
 

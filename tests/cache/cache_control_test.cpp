@@ -102,6 +102,27 @@ TEST(cache_control, fields_named_are_not_kept) {
     EXPECT_TRUE(of_response("private=\"X-A\", private").is_private);
 }
 
+// What is not Cache-Control hides nothing: no quote, no semicolon.
+TEST(cache_control, a_malformed_value_is_the_strictest) {
+    for (const auto* text :
+         {"max-age=60, x=\"abc, no-store", "x=\"a\\\", max-age=60, public", "max-age=60, \"no-store\"",
+          "max-age=60; no-store", "public; no-store, max-age=60", "x=a\"b, no-store\"", "x=\"a\"b, max-age=9",
+          "max-age=60, no store", "max-age=60, must-understand, x=\"", "max-age=60, =5"}) {
+        EXPECT_TRUE(of_response(text).no_store && of_response(text).is_private) << text;
+        EXPECT_TRUE(of_request(text).no_store && of_request(text).no_cache) << text;
+    }
+    for (const auto* text :
+         {"max-age=60, x=\"a, no-store\"", "max-age=60,", "x=\"\\\"\", max-age=60", "a=, b"}) {
+        EXPECT_FALSE(of_response(text).no_store || of_response(text).is_private) << text;
+        EXPECT_FALSE(of_request(text).no_store || of_request(text).no_cache) << text;
+    }
+    EXPECT_TRUE(of_request("x=\"a, only-if-cached").only_if_cached);
+    std::string many = "max-age=60, no-cache=\"";
+    for (int i = 0; i < 101; ++i) many += "a,";
+    EXPECT_TRUE(of_response(many + "\"").no_cache);
+    EXPECT_TRUE(of_response(many + "\"").unkept_fields.empty());
+}
+
 TEST(cache_control, what_forbids_stale_responses) {
     for (const auto* text : {"no-cache", "must-revalidate", "proxy-revalidate", "s-maxage=9"}) {
         EXPECT_TRUE(of_response(text).never_stale()) << text;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -32,7 +33,7 @@ std::unique_ptr<disk_store> opened(const fs::path& directory, observer* watching
 std::vector<fs::path> files_in(const fs::path& directory) {
     std::vector<fs::path> files;
     for (const auto& each : fs::recursive_directory_iterator(directory)) {
-        if (each.is_regular_file()) files.push_back(each.path());
+        if (each.is_regular_file() && each.path().filename() != "key") files.push_back(each.path());
     }
     return files;
 }
@@ -154,8 +155,8 @@ TEST(disk_store, removes_leftovers_and_leaves_strangers_alone) {
     const auto whole = files_in(temporary.path()).at(0);
     const auto text = content(whole);
     const std::string digits(32, 'a');
-    write(whole.string() + ".123.new", text.substr(0, 50));  // killed before the rename
-    write(whole.string() + ".Xy12Zw", text);                 // the same on other file systems
+    write(whole.string() + ".posy-tmp", text.substr(0, 50));  // killed before the rename
+    write(whole.string() + ".Xy12Zw", text);                  // the same on other file systems
     fs::create_directories(temporary.path() / "aa");
     write(temporary.path() / "aa" / digits, text);  // under a name that is not its own
     write(temporary.path() / "aa" / "notes.txt", "mine");
@@ -168,6 +169,44 @@ TEST(disk_store, removes_leftovers_and_leaves_strangers_alone) {
     std::vector<fs::path> expected{whole, temporary.path() / "aa" / "notes.txt", temporary.path() / "README"};
     std::ranges::sort(expected);
     EXPECT_EQ(files, expected);
+}
+
+// What someone put under a name of ours, before the start and after it: nothing is waited for, followed or
+// read to its end.
+TEST(disk_store, what_others_put_in_place_of_a_file_is_a_miss) {
+    const auto pipe_at = [](const fs::path& at) { ASSERT_EQ(mkfifo(at.c_str(), 0600), 0); };
+    const auto folder_at = [](const fs::path& at) { fs::create_directories(at / "mine"); };
+    const auto link_at = [](const fs::path& at) {
+        write(at.parent_path().parent_path() / "outside", "mine");
+        fs::create_symlink("../outside", at);
+    };
+    const auto device_at = [](const fs::path& at) { fs::create_symlink("/dev/zero", at); };
+    const auto grown_at = [](const fs::path& at) {
+        write(at, "PSYC");
+        fs::resize_file(at, std::uintmax_t{1} << 42);  // all of it would not fit into any memory
+    };
+    const std::initializer_list<std::function<void(const fs::path&)>> changes{pipe_at, folder_at, link_at,
+                                                                              device_at, grown_at};
+    for (const auto& change : changes) {
+        for (const bool before_the_start : {true, false}) {
+            const scratch_directory temporary;
+            { taken(*opened(temporary.path()), plain(1)); }
+            const auto file = files_in(temporary.path()).at(0);
+            auto store = opened(temporary.path());
+            fs::remove(file);
+            change(file);
+            if (before_the_start) store = opened(temporary.path());
+            EXPECT_EQ(store->find(url_of(1), get()), nullptr);
+            EXPECT_FALSE(store->has(url_of(1)));
+            const bool folder = fs::is_directory(fs::symlink_status(file));
+            EXPECT_EQ(store->put(*plain(1)).ok(), !folder);
+            EXPECT_EQ(store->find(url_of(1), get()) != nullptr, !folder);
+            EXPECT_EQ(fs::exists(file / "mine"), folder);
+            if (fs::exists(temporary.path() / "outside")) {
+                EXPECT_EQ(content(temporary.path() / "outside"), "mine");
+            }
+        }
+    }
 }
 
 TEST(disk_store, keeps_its_budget_on_disk) {

@@ -66,7 +66,9 @@ TEST(fields, list_members_are_trimmed_and_quoted_commas_stay) {
     EXPECT_EQ(list_members(" a ,,b\t, c d "), (texts{"a", "b", "c d"}));
     EXPECT_EQ(list_members(R"(no-cache="a, b", c)"), (texts{R"(no-cache="a, b")", "c"}));
     EXPECT_EQ(list_members(R"("a\", b", c)"), (texts{R"("a\", b")", "c"}));
-    EXPECT_EQ(list_members(R"(a="b, c)"), texts{R"(a="b, c)"});  // a quote that never ends takes the rest
+    // A quote that never ends hides nothing.
+    EXPECT_EQ(list_members(R"(a="b, c)"), (texts{R"(a="b)", "c"}));
+    EXPECT_EQ(list_members(R"("a, b", c="d, e\", f)"), (texts{R"("a, b")", R"(c="d)", R"(e\")", "f"}));
     EXPECT_EQ(list_members("\"a\\"), texts{"\"a\\"});
 }
 

@@ -38,7 +38,7 @@ TEST(policy, what_may_be_stored) {
              {{}, 200, {{"Date", noon_text}, {"Expires", "Mon, 01 Jan 2024 12:00:01 GMT"}}, true},
              {{}, 200, {{"Last-Modified", morning}}, true},
              {{}, 200, {{"ETag", "\"x\""}}, true},
-             {{}, 200, {{"Cache-Control", "max-age=60"}, {"Set-Cookie", "a=b"}}, true},  // 5
+             {{}, 200, {{"Cache-Control", "public, max-age=60"}, {"Set-Cookie", "a=b"}}, true},  // 5
              {{}, 200, {{"Cache-Control", "no-cache"}, {"ETag", "\"x\""}}, true},
              {{}, 200, {{"Cache-Control", "max-age=0, stale-if-error=9"}}, true},
              {{}, 200, {{"Cache-Control", "max-age=60, private=\"X\""}}, true},
@@ -72,6 +72,19 @@ TEST(policy, what_may_be_stored) {
              {{{"Authorization", "x"}}, 200, {{"Cache-Control", "s-maxage=60"}}, true},
              {{{"Authorization", "x"}}, 200, {{"Cache-Control", "max-age=60, proxy-revalidate"}}, false},
              {{{"Cache-Control", "no-cache"}}, 200, {{"Cache-Control", "max-age=60"}}, true},  // 35
+             // Cookies: only what the origin gives a lifetime and calls public.
+             {{}, 200, {{"Cache-Control", "max-age=60"}, {"Set-Cookie", "a=b"}}, false},
+             {{}, 200, {{"Cache-Control", "s-maxage=60, must-revalidate"}, {"Set-Cookie", "a=b"}}, false},
+             {{}, 200, {{"Last-Modified", morning}, {"Set-Cookie", "a=b"}}, false},
+             {{}, 200, {{"ETag", "\"x\""}, {"Set-Cookie", "a=b"}}, false},
+             {{},
+              200,
+              {{"Cache-Control", "public"}, {"Last-Modified", morning}, {"Set-Cookie", "a"}},
+              false},  // 40
+             {{}, 200, {{"Cache-Control", "max-age=60, private=\"set-cookie\""}, {"Set-Cookie", "a"}}, true},
+             {{}, 416, {{"Cache-Control", "max-age=60"}}, false},
+             {{}, 200, {{"Cache-Control", "max-age=60, x=\"a, no-store"}}, false},
+             {{}, 200, {{"Cache-Control", "max-age=60; no-store, must-understand"}}, false},
          }) {
         EXPECT_EQ(storable(get(request), answer(status, response), noon), expected) << "row " << number;
         EXPECT_FALSE(storable(get(request, "HEAD"), answer(status, response), noon)) << "row " << number;

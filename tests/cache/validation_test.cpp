@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "heads.hpp"
+#include "posy/cache/policy.hpp"
 
 namespace posy::cache {
 namespace {
@@ -145,6 +146,18 @@ TEST(validation, answers_the_clients_own_conditions) {
         EXPECT_EQ(not_modified(get(request, "HEAD"), *response, noon), expected) << text;
         EXPECT_FALSE(not_modified(get(request, "POST"), *response, noon));
     }
+}
+
+// A 304 may bring a cookie: it is for the one who asked.
+TEST(validation, cookies_of_a_304_are_not_kept) {
+    const auto old = kept(answer(200, {{"ETag", "\"x\""}, {"Cache-Control", "max-age=60"}}));
+    const auto fresh =
+        freshened(*old, get(), answer(304, {{"ETag", "\"x\""}, {"Set-Cookie", "a=b"}, {"X-New", "1"}}),
+                  {noon + 90, noon + 90});
+    ASSERT_TRUE(fresh);
+    EXPECT_FALSE(fresh->head.fields.has("Set-Cookie"));
+    EXPECT_TRUE(fresh->head.fields.has("X-New"));
+    EXPECT_TRUE(storable(get(), fresh->head, noon + 90));
 }
 
 TEST(validation, the_head_of_our_304) {

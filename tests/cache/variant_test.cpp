@@ -62,6 +62,10 @@ TEST(variant, star) {
     EXPECT_TRUE(varies_on_everything(with({{"Vary", "Accept"}, {"Vary", "*"}})));
     EXPECT_FALSE(varies_on_everything(with({{"Vary", "Accept"}})));
     EXPECT_FALSE(varies_on_everything(with({})));
+    std::string many = "a";
+    for (std::size_t i = 1; i < most_vary_names; ++i) many += ", a" + std::to_string(i);
+    EXPECT_FALSE(varies_on_everything(with({{"Vary", many}})));
+    EXPECT_TRUE(varies_on_everything(with({{"Vary", many + ", b"}})));
 }
 
 }  // namespace

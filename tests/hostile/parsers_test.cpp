@@ -214,7 +214,7 @@ TEST(hostile_parsers, a_subscriber_decodes_only_what_it_wants) {
     EXPECT_EQ(s.receive(nonsense(frame::kind::filter, 7, 0), 2), reception::duplicate);
     EXPECT_EQ(s.receive(nonsense(frame::kind::filter, 6, 0), 2), reception::outdated);
     EXPECT_EQ(s.receive(nonsense(frame::kind::delta, 9, 8), 2), reception::gap);
-    EXPECT_EQ(s.receive(nonsense(frame::kind::filter, 8, 0), 2), reception::damaged);
+    EXPECT_EQ(s.receive(nonsense(frame::kind::filter, 8, 0), 2), reception::too_large);
     const auto delta = to_bytes(*make_delta(filter, later, 7), {.want = coding::smallest, .generation = 8});
     ASSERT_LT(delta.size(), 100u);
     EXPECT_FALSE(from_bytes(delta, {.believed_bytes = 1'000, .expansion = 1}));

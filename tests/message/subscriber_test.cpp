@@ -6,6 +6,7 @@
 #include <random>
 #include <set>
 
+#include "message/frame.hpp"
 #include "posy/publisher.hpp"
 #include "support.hpp"
 
@@ -71,6 +72,90 @@ TEST(subscriber, a_wrong_base_asks_for_the_whole) {
     EXPECT_EQ(s.have(), std::nullopt);
     EXPECT_EQ(s.receive(**p.answer(s.have()), 2), reception::replaced);
     EXPECT_EQ(*s.filter(), p.set().projection());
+}
+
+// The payload of a message with its checksum made to fit: what reads it cannot decode it.
+std::vector<std::byte> undecodable(std::vector<std::byte> bytes) {
+    const auto header = std::to_integer<std::size_t>(bytes[7]);
+    for (std::size_t i = header; i < bytes.size() - 4; ++i) bytes[i] = std::byte{0xff};
+    frame::checksum sum;
+    sum.add(byte_view(bytes).first(bytes.size() - 4));
+    store_little(&bytes[bytes.size() - 4], sum.value());
+    return bytes;
+}
+
+// What the header says is of no use is not decoded: that it could not be decoded does not show.
+TEST(subscriber, drops_by_the_header) {
+    auto p = empty_publisher();
+    for (int key = 0; key < 50; ++key) p.insert(p.set().hash()(key));
+    step(p, 50);
+    const auto old = *p.full();
+    step(p, 51);
+    const auto old_delta = **p.delta_from(2), held = *p.full();
+    subscriber s;
+    ASSERT_EQ(s.receive(undecodable(held), 1), reception::damaged);
+    ASSERT_EQ(s.receive(held, 1), reception::replaced);
+    EXPECT_EQ(s.receive(undecodable(held), 2), reception::duplicate);
+    EXPECT_EQ(s.receive(undecodable(old), 2), reception::outdated);
+    EXPECT_EQ(s.receive(undecodable(old_delta), 2), reception::duplicate);
+    step(p, 52);
+    step(p, 53);
+    EXPECT_EQ(s.receive(undecodable(**p.delta_from(4)), 3), reception::gap);
+    auto impostor = empty_publisher();
+    for (int i = 0; i < 3; ++i) step(impostor, 100 + i);
+    EXPECT_EQ(s.receive(undecodable(**impostor.delta_from(3)), 3), reception::wrong_base);
+    EXPECT_EQ(s.receive(**p.delta_from(3), 4), reception::updated);
+    EXPECT_EQ(*s.filter(), p.set().projection());
+    subscriber narrow({.max_bytes = 511});
+    EXPECT_EQ(narrow.receive(undecodable(held), 1), reception::too_large);
+    EXPECT_NE(narrow.complaint().find("512 bytes, above the limit of 511"), std::string::npos);
+}
+
+// Generations as a liar or a publisher that was set up anew has them: of an answer to a question, whatever
+// differs from what is held is taken, once.
+TEST(subscriber, follows_generations_that_go_anywhere) {
+    const auto whole = [](int key, std::uint64_t generation) {
+        auto set = *counting_filter::make(shape, 8);
+        set.insert(set.hash()(key));
+        return *publisher::make(std::move(set), {.first_generation = generation})->full();
+    };
+    subscriber s;
+    const std::uint64_t last = ~std::uint64_t{0};
+    for (const std::uint64_t generation :
+         {std::uint64_t{7}, last, std::uint64_t{0}, std::uint64_t{1} << 63}) {
+        EXPECT_EQ(s.receive(whole(1, generation), 1, sequence::any), reception::replaced) << generation;
+        EXPECT_EQ(s.receive(whole(2, generation), 1, sequence::any), reception::duplicate) << generation;
+        EXPECT_EQ(s.have(), generation);
+    }
+    EXPECT_EQ(s.receive(whole(1, 9), 1), reception::outdated);
+    // One number, other bits: nothing until somebody says so.
+    const auto before = s.edition();
+    ASSERT_TRUE(before);
+    s.doubt();
+    EXPECT_EQ(s.edition(), std::nullopt);
+    EXPECT_TRUE(s.filter()->may_contain(s.filter()->hash()(1)));
+    EXPECT_EQ(s.receive(whole(2, before->generation), 2, sequence::any), reception::replaced);
+    EXPECT_TRUE(s.filter()->may_contain(s.filter()->hash()(2)));
+    EXPECT_EQ(s.edition()->generation, before->generation);
+    EXPECT_NE(s.edition()->checksum, before->checksum);
+}
+
+// A copy shares the filter, and what the original receives does not change it.
+TEST(subscriber, a_copy_stays_as_it_was) {
+    auto p = empty_publisher();
+    step(p, 1);
+    subscriber s;
+    s.receive(*p.full(), 1);
+    const subscriber copy = s;
+    EXPECT_EQ(copy.filter(), s.filter());
+    const auto before = *copy.filter()->clone();
+    step(p, 2);
+    ASSERT_EQ(s.receive(**p.delta_from(2), 2), reception::updated);
+    EXPECT_EQ(*copy.filter(), before);
+    EXPECT_EQ(*s.filter(), p.set().projection());
+    EXPECT_EQ(s.edition()->checksum, p.checksum_of(3));
+    EXPECT_EQ(copy.edition()->checksum, p.checksum_of(2));
+    EXPECT_EQ(p.checksum_of(9), std::nullopt);
 }
 
 // A link that loses, duplicates, delays and damages. The model remembers the keys of every generation:

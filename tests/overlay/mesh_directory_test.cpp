@@ -114,7 +114,7 @@ TEST(mesh_directory, keeps_what_it_holds_through_poison) {
     EXPECT_EQ(directory.receive("p", twice, 3), reception::damaged);
     const auto large = to_bytes(*bloom_filter::make({std::uint64_t{1} << 20, 3, layout_id::spread}),
                                 {.want = coding::raw, .generation = 9});
-    EXPECT_EQ(directory.receive("p", large, 3), reception::damaged);
+    EXPECT_EQ(directory.receive("p", large, 3), reception::too_large);
     EXPECT_FALSE(directory.receive_squid("p", whole, 3));
     const auto holds = [&](std::string_view key) { return directory.who(key, 10).size() == 1; };
     EXPECT_TRUE(holds("mine"));
@@ -199,6 +199,111 @@ TEST(mesh_directory, follows_peers_through_changes_of_their_hashes) {
             EXPECT_EQ(found[0].peer, peer);
         }
     }
+}
+
+std::vector<std::byte> whole_of(std::uint64_t bytes, std::uint64_t generation) {
+    return to_bytes(*bloom_filter::make({8 * bytes, 3, layout_id::spread}),
+                    {.want = coding::smallest, .generation = generation});
+}
+
+// The memory of all is bounded, and nobody is kept from its share by those who came first.
+TEST(mesh_directory, shares_its_memory) {
+    constexpr std::uint64_t budget = 4096;
+    mesh_directory directory({}, budget);
+    directory.expect(4);  // 1,024 each
+    const auto bytes = [&](const std::string& peer) {
+        const auto held = directory.summary_of(peer, 0);
+        return held ? held->bytes : 0;
+    };
+    std::string why;
+    EXPECT_EQ(directory.receive("a", whole_of(5000, 1), 1, sequence::any, &why), reception::too_large);
+    EXPECT_NE(why.find("5000 bytes, above the limit of 4096"), std::string::npos) << why;
+    EXPECT_EQ(directory.receive("a", whole_of(4000, 1), 1), reception::replaced);  // there is room
+    EXPECT_EQ(directory.receive("b", whole_of(1025, 1), 1), reception::too_large);
+    EXPECT_EQ(bytes("a"), 4000u);
+    EXPECT_EQ(directory.receive("b", whole_of(1024, 1), 1), reception::replaced);  // its share
+    EXPECT_EQ(bytes("a"), 0u);
+    EXPECT_EQ(directory.have("a"), std::nullopt);
+    EXPECT_EQ(directory.memory_use().evicted, 1u);
+    EXPECT_EQ(directory.receive("a", whole_of(4000, 2), 1), reception::too_large);
+    EXPECT_EQ(directory.receive("a", whole_of(2000, 2), 1), reception::replaced);
+    EXPECT_EQ(directory.receive("c", whole_of(1024, 1), 1), reception::replaced);
+    EXPECT_EQ(directory.receive("d", whole_of(900, 1), 1), reception::replaced);
+    EXPECT_EQ(bytes("a"), 0u);
+    EXPECT_EQ(bytes("b") + bytes("c") + bytes("d"), 2948u);
+    // What shrinks makes room.
+    EXPECT_EQ(directory.receive("b", whole_of(100, 2), 1), reception::replaced);
+    EXPECT_EQ(directory.receive("a", whole_of(2000, 3), 1), reception::replaced);
+    EXPECT_EQ(directory.memory_use().used, 4024u);
+    // Whatever four peers send in any order, the budget is kept and whoever asks for its share has it.
+    std::mt19937_64 random(1);
+    for (std::uint64_t i = 10; i < 3000; ++i) {
+        const std::string peer(1, static_cast<char>('a' + random() % 4));
+        const std::uint64_t size = 64 + random() % 4200;
+        const auto became = directory.receive(peer, whole_of(size, i), i);
+        ASSERT_TRUE(became == reception::replaced || size > 1024) << size;
+        ASSERT_LE(directory.memory_use().used, budget);
+        if (became == reception::replaced) {
+            ASSERT_EQ(bytes(peer), size);
+        }
+    }
+}
+
+// A summary that says yes to everything is held, and named nowhere until a better one comes.
+TEST(mesh_directory, an_absurd_summary_is_not_asked) {
+    mesh_directory directory;
+    auto honest = new_publisher();
+    honest.insert(honest.set().hash()("key"));
+    ASSERT_TRUE(honest.publish(0));
+    directory.receive("honest", *honest.full(), 1);
+    const auto filled = [](double fill, std::uint64_t generation) {
+        auto filter = *bloom_filter::make({100'000, 1, layout_id::spread});
+        for (std::uint64_t i = 0; static_cast<double>(i) < 100'000 * fill; ++i) filter.bits().set(i);
+        return to_bytes(filter, {.want = coding::smallest, .generation = generation});
+    };
+    for (const double fill : {1.0, 0.77}) {
+        ASSERT_EQ(directory.receive("liar", filled(fill, 5), 1, sequence::any), reception::replaced);
+        EXPECT_TRUE(directory.summary_of("liar", 1)->absurd());
+        for (std::uint64_t key = 0; key < 100; ++key)
+            EXPECT_TRUE(directory.who(std::to_string(key), 1).empty());
+        EXPECT_EQ(directory.who("key", 1).size(), 1u);
+        ASSERT_EQ(directory.receive("liar", filled(0.75, 4), 1, sequence::any), reception::replaced);
+        EXPECT_FALSE(directory.summary_of("liar", 1)->absurd());
+        std::size_t named = 0;
+        for (std::uint64_t key = 0; key < 100; ++key) named += directory.who(std::to_string(key), 1).size();
+        EXPECT_GE(named, 40u);  // of Binomial(100, 0.75), 8 deviations below
+    }
+}
+
+// Nobody who asks waits for a message that takes long to decode: it is decoded here, in this thread, while
+// another asks. How long that takes is not looked at; that questions are answered meanwhile, is.
+TEST(mesh_directory, answers_while_a_message_is_decoded) {
+    mesh_directory directory;
+    auto p = new_publisher();
+    p.insert(p.set().hash()("key"));
+    ASSERT_TRUE(p.publish(0));
+    directory.receive("steady", *p.full(), 1);
+    auto slow = *bloom_filter::make({std::uint64_t{1} << 27, 1, layout_id::spread});
+    std::mt19937_64 random(1);
+    for (int i = 0; i < 3'000'000; ++i) slow.bits().set(random() % (1 << 27));
+    const auto message = to_bytes(slow, {.want = coding::smallest, .generation = 5});
+    std::atomic<bool> began{false}, done{false};
+    std::thread teacher([&] {
+        began = true;
+        EXPECT_EQ(directory.receive("slow", message, 1), reception::replaced);
+        done = true;
+    });
+    while (!began) std::this_thread::yield();
+    std::uint64_t answered = 0;
+    while (!done) {
+        ASSERT_GE(directory.who("key", 1).size(), 1u);
+        (void)directory.summaries(1);
+        directory.confirm("steady", 1);
+        answered += !done;
+    }
+    teacher.join();
+    // Under a common lock one call waits for all of it. Here some thousands fit, a few on a busy machine.
+    EXPECT_GT(answered, 5u);
 }
 
 // Questions while summaries come and go. What was heard before all threads started is always found.

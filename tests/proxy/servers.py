@@ -86,10 +86,11 @@ def fresh(body, *fields):
 
 
 class Proxy:
-    """`posy proxy` (or node) on a free port."""
+    """`posy proxy` (or node) on a free port; the origins of the tests are on this machine."""
 
-    def __init__(self, tool, *options, name=None, port=None, command="proxy"):
-        self.tool, self.options, self.command = tool, options, command
+    def __init__(self, tool, *options, name=None, port=None, command="proxy", destinations=("loopback",)):
+        allowed = [option for each in destinations if command == "proxy" for option in ("--allow-destination", each)]
+        self.tool, self.options, self.command = tool, [*allowed, *options], command
         self.port = port or free_port()
         self.name = name or f"px{self.port}"
         self.address = f"http://127.0.0.1:{self.port}"

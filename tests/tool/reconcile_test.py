@@ -103,7 +103,7 @@ class TwoFiles(Reconcile):
     def test_costs_follow_the_difference(self):
         self.write("a.txt", lines((0, 100_000)))
         self.write("b.txt", lines((500, 100_500)))
-        found = json.loads(self.posy("--json", "a.txt", "b.txt"))
+        found = json.loads(self.posy("--json", "--seed", "1", "a.txt", "b.txt"))
         self.assertEqual(found["only_here"], sorted(lines((0, 500))))
         self.assertEqual(found["only_there"], sorted(lines((100_000, 100_500))))
         self.assertEqual((found["items_here"], found["items_there"]), (100_000, 100_000))
@@ -113,14 +113,14 @@ class TwoFiles(Reconcile):
         self.assertLess(spent, 1.8 * 1000 * 13)
         self.assertLessEqual(found["finding"]["round_trips"], 5)
         self.assertGreater(found["symbols"], 1250)
-        self.posy("-v", "a.txt", "b.txt")
+        self.posy("-v", "--seed", "1", "a.txt", "b.txt")
         self.assertIn(f"{found['finding']['bytes_received']:,} received", self.stderr)
 
     def test_approximate_methods_say_what_they_expect(self):
         self.write("a.txt", lines((0, 30_000)))
         self.write("b.txt", lines((1500, 31_500)))
         for method, share in [("filter", 0.9918), ("tree", 0.978)]:
-            found = json.loads(self.posy("--json", "--method", method, "a.txt", "b.txt"))
+            found = json.loads(self.posy("--json", "--seed", "1", "--method", method, "a.txt", "b.txt"))
             self.assertLessEqual(set(found["only_here"]), set(lines((0, 1500))))
             self.assertLessEqual(set(found["only_there"]), set(lines((30_000, 31_500))))
             for side in ["here", "there"]:
@@ -134,10 +134,16 @@ class TwoFiles(Reconcile):
 class WithACommand(Reconcile):
     def test_prints_the_same_as_for_two_files(self):
         difference = self.two()
-        for args in [[], ["--method", "tree", "--bits-per-item", "40"], ["--method", "filter", "--bits-per-item", "40"]]:
+        by_filter = ["--seed", "2", "--bits-per-item", "40", "--method"]  # 40 bits and this seed find all
+        for args in [[], [*by_filter, "tree"], [*by_filter, "filter"]]:
             self.assertEqual(self.posy(*args, "a.txt", *self.remote("b.txt")), difference)
-        same = ["--seed", "77", "--digest-bits", "128", "--hash", "siphash"]
+        wide = ["--digest-bits", "128"]
+        same = ["--seed", "77", *wide, "--hash", "siphash"]
         self.assertEqual(self.posy(*same, "a.txt", *self.remote("b.txt", *same)), difference)
+        # The side that answers hashes as it is asked to, unless it was told otherwise.
+        self.assertEqual(self.posy(*same, "a.txt", *self.remote("b.txt", *wide)), difference)
+        self.assertEqual(self.posy("--hash", "md5", "a.txt", *self.remote("b.txt")), difference)
+        self.assertEqual(self.posy("--hash", "siphash", "a.txt", *self.remote("b.txt", "--hash", "siphash")), difference)
 
     def test_keys_from_a_pipe(self):
         self.two()
@@ -153,6 +159,8 @@ class WithACommand(Reconcile):
         self.two()
         self.fails("a.txt", *self.remote("b.txt", "--seed", "5"), saying="give both the same hash and seed")
         self.fails("a.txt", *self.remote("b.txt", "--hash", "md5"), saying="give both the same hash and seed")
+        self.fails("a.txt", "--seed", "5", "--hash", "siphash", *self.remote("b.txt", "--hash", "xxh3"),
+                   saying="siphash with seed 5:0, this side with xxh3 with seed 0:0")
         self.fails("a.txt", *self.remote("b.txt", "--digest-bits", "128"), saying="give both the same width")
         self.fails("--method", "tree", "a.txt", *self.remote("b.txt", "--digest-bits", "128"), saying="same width")
 

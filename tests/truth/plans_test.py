@@ -59,11 +59,12 @@ def check_figures(plan, share, audit, where, row=""):
 
 
 def check_coded(plan, prefix, bits, audit, where):
-    """The whole message: what is coded within 0.5 % and six bytes of its entropy, or raw; and a frame."""
+    """The whole message: what is coded within 0.5 % and six bytes of its entropy, or raw with its padding; and a frame."""
     frame = plan[f"{prefix}frame_bytes"]
     payload, raw = plan[f"{prefix}message_bytes"] - frame, maths.array_bytes(plan["bits"])
     ideal = min(bits / 8, raw)
-    audit.true(f"{prefix}message_bytes", ideal - 3 <= payload <= min(raw, 1.005 * ideal + 6), f"{payload} for {ideal}", where)
+    audit.true(f"{prefix}message_bytes", ideal - 3 <= payload <= max(raw if frame == 68 else 0, 1.005 * ideal + 6)
+               and payload + frame <= raw + 68, f"{payload} for {ideal}", where)
     audit.true(f"{prefix}frame_bytes", 20 <= frame <= (68 if payload == raw else 64), str(frame), where)
 
 

@@ -46,20 +46,20 @@ def promised_rate(wish):
     return None if sized else 0.01
 
 
-def keeps_budgets(wish, m, k):
+def keeps_budgets(wish, m, k, rounding=1e-9):
     n, layout = wish["items"], layout_of(wish)
     if "max-memory" in wish and array_bytes(m) > wish["max-memory"]:
         return False
-    if "message-bits" in wish and message_bits(layout, n, m, k) > wish["message-bits"] * n * (1 + 1e-9):
+    if "message-bits" in wish and message_bits(layout, n, m, k) > wish["message-bits"] * n * (1 + rounding):
         return False
     return "delta-bits" not in wish or delta_bits(layout, n, m, k, wish["delta-fraction"]) <= (
-        wish["delta-bits"] * n * (1 + 1e-9))
+        wish["delta-bits"] * n * (1 + rounding))
 
 
 def keeps(wish, m, k, margin=0.0):
     """Whether such an array fulfils the wish, with a margin below the promised rate."""
     n, layout, promised = wish["items"], layout_of(wish), promised_rate(wish)
-    if not keeps_budgets(wish, m, k):
+    if not keeps_budgets(wish, m, k, -1e-9):
         return False
     if promised is None:
         return True
@@ -87,7 +87,7 @@ def largest(wish, k, also=lambda m: True):
     good, bad = 0, most // step + 1
     while bad - good > 1:
         middle = (good + bad) // 2
-        if keeps_budgets(wish, middle * step, k) and also(middle * step):
+        if keeps_budgets(wish, middle * step, k, -1e-9) and also(middle * step):
             good = middle
         else:
             bad = middle

@@ -2,7 +2,10 @@
 //
 // Doubt is settled towards not reusing (RFC 9111, 4.2.1): an argument that is missing or is no number, or a
 // directive repeated with another value, counts as 0 seconds (min-fresh: as the largest); a list of fields
-// that is empty or names Cache-Control or Vary counts as no list at all, that is as the plain directive.
+// that is empty, names Cache-Control or Vary or has more than 100 names counts as no list at all, that is as
+// the plain directive. A value that is not of the form token[=token|"text"], … at all (an unclosed quote, a
+// semicolon) is no-store and private in a response, no-cache and no-store in a request, whatever else it
+// says.
 #pragma once
 
 #include <optional>

@@ -50,6 +50,7 @@ class fields {
 };
 
 // The members of a comma-separated list, trimmed, empty ones left out; commas in quoted strings do not count.
+// A quote without an end is a character like any other, so that it cannot hide the members behind it.
 std::vector<std::string_view> list_members(std::string_view list);
 
 struct request_head {

@@ -45,6 +45,8 @@ class memory_store {
     // In place of the same variant, if there is one. False when it is too large: then the old one is gone
     // too, for it is outdated.
     bool put(stored);
+    // The largest object that put() takes.
+    std::uint64_t largest() const;
     // All variants. False when there was none.
     bool erase(std::string_view url);
 

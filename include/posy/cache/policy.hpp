@@ -18,10 +18,14 @@ namespace posy::cache {
 // answer. Wants the head as received (Transfer-Encoding tells that there is content).
 bool may_look_up(const request_head&);
 
+// Can the status be the answer to a GET without conditions, ranges and credentials for a proxy? Not 206, 304,
+// 407, 412, 416, nor anything that is not final.
+bool answers_plain_get(unsigned status);
+
 // May, and should, the response be kept (RFC 9111, 3 and 3.5)? Only what answers GET, complete (no 206, no
-// 304) and final; no-store, private, Authorization, must-understand and Vary: * as the RFC says; Set-Cookie
-// is no obstacle by itself. Should: what would be stale at once and has no validator is left alone.
-// `received` is when its head came.
+// 304) and final; no-store, private, Authorization, must-understand and Vary: * as the RFC says. Stricter
+// than the RFC: with Set-Cookie only if the origin states a lifetime and says public. Should: what would be
+// stale at once and has no validator is left alone. `received` is when its head came.
 bool storable(const request_head&, const response_head&, seconds received);
 
 enum class verdict {

@@ -1,5 +1,10 @@
 // The two tiers as one: memory in front of an optional disk.
 //
+// memory.bytes is all that objects take, wherever they are: an eighth of it is for those on their way, which
+// are collected within room(), and for those that were evicted and are still being sent; with a disk a
+// quarter is for its index; the rest is the memory store's. Whoever puts an object has collected it in the
+// room().
+//
 // What is put goes to both; what is found on disk comes back into memory. The observer hears of the union: a
 // URL has entered when it is in either tier, and left when it is in neither.
 // Cost: without a disk, the memory store's. With one, a find that misses in memory may read a file, and a put
@@ -28,6 +33,10 @@ class store {
 
     // Memory only: never blocks on a file. For event loops: memory().find() first, find() elsewhere.
     memory_store& memory();
+    // Where bodies are collected: as much as all objects may take together.
+    const std::shared_ptr<cache::room>& room() const;
+    // The largest object that either tier takes.
+    std::uint64_t largest() const;
     bool has_disk() const;
 
     stored find(std::string_view url, const request_head&);

@@ -41,5 +41,7 @@ result<label> parse_label(byte_view prefix_and_head);
 
 // All of it, the body's checksum included.
 result<stored> parse_stored(byte_view);
+// The same with the body apart.
+result<stored> parse_stored(byte_view prefix_and_head, std::shared_ptr<const std::string> body);
 
 }  // namespace posy::cache

@@ -20,9 +20,12 @@
 
 namespace posy::cache {
 
-// When the request was sent, and when the response's head came (RFC 9111, 4.2.3).
+// When the request was sent, and when the response's head came (RFC 9111, 4.2.3), by a clock that never runs
+// backwards. Ages are counted by it; what the origin says of moments is compared with the time of day.
 struct exchange_times {
     seconds requested = 0, received = 0;
+    seconds ahead = 0;  // of the time of day, after that was set back
+    seconds time_of_day() const { return received - ahead; }
 };
 
 // What a store knows an object by.
@@ -33,11 +36,18 @@ struct label {
     std::uint64_t size = 0;  // bytes, against a store's budget
 };
 
-// The 128-bit name of a variant of a URL: of its file on disk, of its trace in the eviction queues.
-digest name_of(const label&);
+// The 128-bit name of a variant of a URL: of its file on disk, of its trace in the eviction queues. Under a
+// secret hash, so that nobody can make two of one name.
+digest name_of(const label&, const hasher&);
 
-// What a stored response costs beyond its strings: pointers, list and table nodes, allocator rounding.
-inline constexpr std::uint64_t stored_overhead = 512;
+// What a stored response costs beyond its texts: itself (352 bytes), its place in table and queues (176), the
+// trace it leaves there (80), its share of the disk's table (80) and of the summary (64 to 256), and what the
+// allocator makes of it all.
+inline constexpr std::uint64_t stored_overhead = 1024;
+
+// What a head costs in memory: its fields one by one, their texts as the allocator rounds them, all of it
+// once more as it goes over the wire; the URL, which is the key of up to three tables; and stored_overhead.
+std::uint64_t head_cost(const response_head&, std::string_view url);
 
 struct stored_response : label {
     response_head head;  // no hop-by-hop field, no Age, a Date, the Content-Length of the body
@@ -64,8 +74,7 @@ stored make_stored(std::string url, const request_head& request, response_head r
                    std::shared_ptr<const std::string> body, exchange_times times);
 
 // The rest from url, variant, received, head, body and initial_age: directives, lifetime, wire_head and size,
-// which is the body, the wire head twice (it is there as fields, too), the URL twice, the secondary key, and
-// stored_overhead.
+// which is the body, the head_cost(), and the variant.
 stored completed(stored_response parts);
 
 // A head as bytes, with line ends, without the empty line at its end. CR, LF and NUL inside a value become

@@ -24,7 +24,9 @@ struct variant {
 // Of a response to that request. Vary: * is not for here: such a response is not storable.
 variant variant_of(const fields& request, const fields& response);
 
-// Does Vary have a "*" among its members, so that no later request matches?
+// Does Vary have a "*" among its members, so that no later request matches? More than most_vary_names count
+// as one: comparing them would cost more than fetching.
+inline constexpr std::size_t most_vary_names = 32;
 bool varies_on_everything(const fields& response);
 
 }  // namespace posy::cache

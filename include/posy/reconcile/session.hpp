@@ -64,6 +64,11 @@ struct outcome {
     traffic finding, telling;                               // until the difference is known, and from then on
 };
 
+// A hash for one conversation: SipHash under 34 random bits, which take five bytes of each message. The side
+// that asks draws it and the other hashes its keys by the hash of the first message, so that nobody who chose
+// keys before knows under which hash they would have to collide. An error where there is no randomness.
+result<hasher> fresh_hasher();
+
 class session {
   public:
     // The set must outlive the session. The side that asks is the one that knows the whole outcome; the other

@@ -1,0 +1,29 @@
+// Where a client may send us: which addresses we connect to because somebody else named them.
+//
+// The Internet is open. This machine (the loopback and every address of its interfaces), the wire, private
+// networks and reserved addresses are closed unless a network of the list says otherwise: what runs there
+// trusts its neighbours, and a proxy would lend its place to all of its clients. The judgement is on
+// addresses, after names were resolved; whoever asks must then connect to the address that was judged. Thread
+// safety: immutable.
+#pragma once
+
+#include <string>
+
+#include "networks.hpp"
+
+namespace posy::http {
+
+class destinations {
+  public:
+    explicit destinations(networks allowed) : allowed_(std::move(allowed)) {}
+    // Why we do not go there; empty: we do. Asks the system for this machine's addresses, which come and go.
+    std::string refuses(const address&) const;
+
+  private:
+    networks allowed_;
+};
+
+// Of all interfaces of this machine, now.
+std::vector<address> own_addresses();
+
+}  // namespace posy::http

@@ -1,0 +1,49 @@
+// Networks of addresses: who somebody is, and where an address leads.
+//
+// A list of networks is how all rules on addresses are written: who may be a peer, a client or an
+// administrator, and which servers a client of the proxy may be sent to. Addresses are compared by what they
+// lead to: an IPv6 form of an IPv4 address (mapped, translated, 6to4) is that IPv4 address. Looking one up
+// costs a comparison per network. Thread safety: values.
+#pragma once
+
+#include <boost/asio/ip/address.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace posy::http {
+
+using boost::asio::ip::address;
+
+// An address and how many of its leading bits count.
+struct network {
+    address at;
+    unsigned bits = 0;
+    bool contains(const address&) const;  // as it is written: no forms are seen through
+};
+// "10.0.0.0/8", or an address alone.
+std::optional<network> parse_network(std::string_view);
+
+using networks = std::vector<network>;
+// The address, or what it leads to, is in one of them.
+bool contains(const networks&, const address&);
+
+// What kind of place an address is (IANA's registries of special-purpose addresses).
+enum class place {
+    global,      // reachable by everyone: the Internet
+    loopback,    // this machine; also the unspecified address, which leads there
+    link_local,  // the wire
+    intranet,    // private networks (RFC 1918, RFC 4193, RFC 6598)
+    reserved,    // multicast, broadcast, documentation and whatever has no unicast use
+};
+place place_of(const address&);
+std::string_view name_of(place);
+
+// A network, or one of the words "loopback", "link-local" and "private" for all networks of that kind.
+std::optional<networks> parse_networks(std::string_view);
+
+// The IPv4 address that an IPv6 address stands for or is carried to; others as they are, without their scope.
+address destination_of(const address&);
+
+}  // namespace posy::http

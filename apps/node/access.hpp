@@ -1,0 +1,55 @@
+// Who may do what, and by which names this node is called.
+//
+// Three roles, each given by a list of networks; the token has all of them:
+//
+//   peer            reads summaries, asks whether a key is here, hints; a proxy's store, only-if-cached
+//   client          asks who has a key; uses the proxy
+//   administrator   all that, changes keys, sees figures and the page
+//
+// Without a token and a list, this machine administers. An address is not trusted to administer when the
+// request came through somebody else's proxy (Via, Forwarded, X-Forwarded-For): it is then the proxy's.
+//
+// A browser sends what a page makes it send, from an address that may be trusted. It also says which name the
+// page has (Host, Origin). A request by a name that is not ours is refused: a name that leads here without
+// our knowledge is how a page of a stranger becomes one of the same origin (DNS rebinding). Thread safety:
+// immutable.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+
+#include "http/server.hpp"
+#include "options.hpp"
+
+namespace posy::node {
+
+inline constexpr std::string_view squid_path = "/squid-internal-periodic/store_digest";
+
+enum class role : unsigned { peer = 1, client = 2, administrator = 4 };
+// A set of roles.
+using roles = unsigned;
+
+class access {
+  public:
+    explicit access(const options&);
+
+    roles roles_of(const http::request&) const;
+    bool is(role r, const http::request& of) const { return roles_of(of) & static_cast<roles>(r); }
+    // The answer to a request for a path of the node that is not to be answered otherwise: 421 when it is for
+    // another name, 401 or 403 when it is from somebody who may not.
+    std::optional<http::response> refuses(const http::request&, std::string_view path) const;
+    // Why somebody without the role is refused.
+    std::string denial(role, const http::request&) const;
+
+  private:
+    bool has_token(const http::request&) const;
+    bool answers_to(std::string_view authority, const http::request&) const;
+
+    std::string token_;
+    http::networks peers_, clients_, administrators_;
+    std::unordered_set<std::string> names_;  // in lower case
+};
+
+}  // namespace posy::node

@@ -1,0 +1,64 @@
+#include "locking.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "tool.hpp"
+
+namespace posy::tool {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path held;  // what this process has locked: never more than one file; empty: none
+
+bool same_file(const fs::path& a, const fs::path& b) {
+    std::error_code ignored;
+    return a == b || fs::weakly_canonical(a, ignored) == fs::weakly_canonical(b, ignored);
+}
+
+}  // namespace
+
+void lock_options::add_to(CLI::App& command) {
+    command
+        .add_option("--lock-wait", wait,
+                    "Seconds to wait while another posy changes the same file; 0: fail at once")
+        ->check(CLI::Range(0.0, 1e6))
+        ->capture_default_str();
+}
+
+change_lock::change_lock(const std::string& path, const lock_options& how) {
+    const auto tell = [&](int holder) {
+        fmt::print(stderr, "posy: {}: waiting for {}, which is changing it\n", path,
+                   holder > 0 ? fmt::format("process {}", holder) : "another process");
+    };
+    const auto limit = std::chrono::milliseconds(static_cast<std::int64_t>(how.wait * 1000));
+    lock_.emplace(take(base::file_lock::take(path, {.limit = limit, .on_wait = tell}), path));
+    held = path;
+}
+
+change_lock change_lock::to_change(const std::vector<std::string>& inputs, const std::string& output,
+                                   const lock_options& how) {
+    const auto is_output = [&](const std::string& input) { return input != "-" && same_file(input, output); };
+    if (output == "-" || !std::ranges::any_of(inputs, is_output)) return {};
+    if (const auto folder = fs::path(output).parent_path(); !folder.empty() && !fs::exists(folder))
+        return {};  // whoever reads the file says it best
+    return {output, how};
+}
+
+change_lock change_lock::to_replace(const std::string& output) {
+    if (output == "-" || (!held.empty() && same_file(held, output))) return {};
+    return {output, {}};
+}
+
+change_lock::change_lock(change_lock&& other) noexcept : lock_(std::move(other.lock_)) {
+    other.lock_.reset();
+}
+
+change_lock::~change_lock() {
+    if (lock_) held.clear();
+}
+
+}  // namespace posy::tool

@@ -1,0 +1,42 @@
+// Commands that replace a file take turns: see base/file_lock.hpp.
+//
+// A command that reads a file and writes it back holds the lock from the first byte read to the last written;
+// one that only replaces a file, while it does so. So the result is always that of some order of the
+// commands.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/file_lock.hpp"
+
+namespace posy::tool {
+
+struct lock_options {
+    double wait = 300;  // seconds
+    void add_to(CLI::App&);
+};
+
+class change_lock {
+  public:
+    // Locks the output if it is one of the inputs; "-" and devices need no lock. Throws failure if another
+    // process does not release it in time.
+    static change_lock to_change(const std::vector<std::string>& inputs, const std::string& output,
+                                 const lock_options& = {});
+    // Locks a file that is replaced, unless this process has locked it already.
+    static change_lock to_replace(const std::string& output);
+
+    change_lock(change_lock&&) noexcept;
+    change_lock& operator=(change_lock&&) = delete;
+    ~change_lock();
+
+  private:
+    change_lock() = default;
+    change_lock(const std::string& path, const lock_options&);
+
+    std::optional<base::file_lock> lock_;
+};
+
+}  // namespace posy::tool

@@ -1,0 +1,38 @@
+#include "stop.hpp"
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdint>
+
+#include "base/file.hpp"
+#include "tool.hpp"
+
+namespace posy::tool {
+namespace {
+int told = -1;
+}
+
+int stop_on_signal() {
+    told = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (told < 0) throw failure(base::system_error("cannot wait for signals").message);
+    struct sigaction how {};
+    how.sa_handler = [](int) {
+        const int before = errno;
+        const std::uint64_t one = 1;
+        (void)!write(told, &one, sizeof one);
+        errno = before;
+    };
+    how.sa_flags = static_cast<int>(SA_RESTART | SA_RESETHAND);
+    for (const int signal : {SIGINT, SIGTERM}) {
+        struct sigaction old {};
+        if (sigaction(signal, nullptr, &old) == 0 && old.sa_handler == SIG_IGN)
+            continue;  // in the background, say
+        sigaction(signal, &how, nullptr);
+    }
+    return told;
+}
+
+}  // namespace posy::tool

@@ -1,0 +1,97 @@
+#include "file_lock.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <string>
+#include <thread>
+#include <utility>
+
+namespace posy::base {
+namespace {
+
+using namespace std::chrono_literals;
+
+int holder_of(int file) {
+    std::array<char, 16> text{};
+    const ssize_t got = pread(file, text.data(), text.size(), 0);
+    int process = 0;
+    if (got > 0) std::from_chars(text.data(), text.data() + got, process);
+    return process;
+}
+
+// For whoever waits. That it cannot be written is no reason not to go on.
+void sign(int file) {
+    const std::string text = std::to_string(getpid()) + "\n";
+    if (ftruncate(file, 0) != 0 || pwrite(file, text.data(), text.size(), 0) < 0) errno = 0;
+}
+
+// The locked file, or none if somebody else has it; `holder` is then who. An open file may have lost its name
+// to a holder that was done with it, and does not count then.
+result<descriptor> try_lock(const std::filesystem::path& name, int& holder) {
+    for (;;) {
+        descriptor file(open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666));
+        if (file.get() < 0) return system_error("cannot create the lock " + name.filename().string());
+        if (flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
+            if (errno == EINTR) continue;
+            if (errno != EWOULDBLOCK) return system_error("cannot lock " + name.filename().string());
+            holder = holder_of(file.get());
+            return descriptor();
+        }
+        if (names(name, file.get())) return file;
+    }
+}
+
+std::string seconds(std::chrono::milliseconds time) { return std::to_string((time + 500ms) / 1000ms) + " s"; }
+
+error held(int holder, std::chrono::milliseconds limit) {
+    const std::string who = holder > 0 ? "process " + std::to_string(holder) : "another process";
+    return {who + " is changing it" +
+            (limit > 0ms ? ", and was not done within " + seconds(limit) + "; try again later, or wait longer"
+                         : "; try again when it is done")};
+}
+
+}  // namespace
+
+result<file_lock> file_lock::take(const std::filesystem::path& target, const patience& how) {
+    const auto real = behind_links(target);
+    if (!real) return real.error();
+    struct stat status {};
+    if (stat(real->c_str(), &status) == 0 && !S_ISREG(status.st_mode)) return file_lock(descriptor(), {});
+    const std::filesystem::path name = real->string() + ".posy-lock";
+    const auto start = std::chrono::steady_clock::now();
+    bool told = false;
+    for (auto pause = 1ms;; pause = std::min(2 * pause, 50ms)) {
+        int holder = 0;
+        auto file = try_lock(name, holder);
+        if (!file) return file.error();
+        if (file->get() >= 0) {
+            sign(file->get());
+            return file_lock(std::move(*file), name);
+        }
+        const auto waited = std::chrono::steady_clock::now() - start;
+        if (waited >= how.limit) return held(holder, how.limit);
+        if (!told && waited >= how.quiet && how.on_wait) {
+            how.on_wait(holder);
+            told = true;
+        }
+        std::this_thread::sleep_for(pause);
+    }
+}
+
+file_lock::file_lock(file_lock&& other) noexcept
+    : file_(std::move(other.file_)), name_(std::exchange(other.name_, {})) {}
+
+// The name goes while the lock is still held: whoever opened it before finds that it is not the file of the
+// path.
+file_lock::~file_lock() {
+    if (!name_.empty()) unlink(name_.c_str());
+}
+
+}  // namespace posy::base

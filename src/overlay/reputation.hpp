@@ -1,0 +1,58 @@
+// Is a peer's summary worth asking? Whoever asks peers for what their summaries name counts what came of it.
+//
+// Of N keys looked up, a summary with false-positive rate r names at most Binomial(N, r) in vain; the rest of
+// those that the peer does not have are lies, or stale. A peer is rested when both hold:
+//   - fewer than one in ten of the keys that it was asked for were there (a stale summary is still right
+//   about
+//     most of them);
+//   - more different keys were not there than r explains, with odds of 10^-12 against an honest summary. Keys
+//     are counted once: a popular one that happens to be a false positive says no more the second time.
+// It is judged with every false hit, over windows of at most a thousand answers and ten thousand lookups, so
+// an honest peer is rested by chance in one of 10^9 windows. A rest takes a minute, twice as long with each
+// relapse, an hour at most.
+//
+// A state machine: time and the number of lookups are handed in. Thread safety: none. Memory: 8 KB at most.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <unordered_set>
+
+namespace posy::overlay {
+
+class reputation {
+  public:
+    using time = std::chrono::steady_clock::time_point;
+
+    // The peer had the key.
+    void hit();
+    // It did not. `lookups`: of anyone's keys in its summary, ever; `rate`: what the summary's bits predict.
+    void false_hit(std::uint64_t key, std::uint64_t lookups, double rate, time now);
+
+    bool resting(time now) const { return now < rests_until_; }
+    time rests_until() const { return rests_until_; }
+    // How often it was rested.
+    std::uint64_t rests() const { return rests_; }
+
+    static constexpr std::chrono::minutes first_rest{1}, longest_rest{64};
+    static constexpr std::size_t window = 1000;  // answers
+    static constexpr std::uint64_t window_lookups = 10'000;
+
+  private:
+    bool absurd() const;
+    void begin_window(std::uint64_t lookups);
+
+    std::unordered_set<std::uint64_t> missing_;  // different keys that were not there
+    std::uint64_t hits_ = 0;
+    double expected_ = 0;                    // false hits, at most
+    std::uint64_t began_ = 0, lookups_ = 0;  // when the window began, and at the last false hit
+    double rate_ = 0;
+    unsigned relapses_ = 0;
+    std::uint64_t rests_ = 0;
+    time rests_until_ = time::min();
+};
+
+// The number that Binomial variables of this mean exceed with a probability below 10^-12 (Bernstein's bound).
+double false_hits_beyond_chance(double mean);
+
+}  // namespace posy::overlay

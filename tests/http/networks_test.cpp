@@ -1,0 +1,183 @@
+#include "http/networks.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "http/crowd.hpp"
+#include "http/destinations.hpp"
+
+namespace posy::http {
+namespace {
+
+address at(const std::string& text) { return boost::asio::ip::make_address(text); }
+
+networks list(std::initializer_list<std::string_view> texts) {
+    networks all;
+    for (const auto text : texts) {
+        const auto some = parse_networks(text);
+        EXPECT_TRUE(some) << text;
+        all.insert(all.end(), some->begin(), some->end());
+    }
+    return all;
+}
+
+TEST(Networks, PrefixesOfAnyLength) {
+    const auto bits_of = [](const address& a, unsigned i) {
+        const auto b = a.to_v4().to_bytes();
+        return b[i / 8] >> (7 - i % 8) & 1;
+    };
+    // Every length against the definition, bit by bit, on addresses that differ in one bit.
+    for (unsigned length = 0; length <= 32; ++length) {
+        const network n{at("172.21.137.201"), length};
+        for (unsigned flipped = 0; flipped < 32; ++flipped) {
+            auto bytes = n.at.to_v4().to_bytes();
+            bytes[flipped / 8] ^= static_cast<unsigned char>(0x80 >> flipped % 8);
+            const address other = boost::asio::ip::address_v4(bytes);
+            bool same = true;
+            for (unsigned i = 0; i < length; ++i) same = same && bits_of(n.at, i) == bits_of(other, i);
+            EXPECT_EQ(n.contains(other), same) << length << " " << flipped;
+        }
+        EXPECT_TRUE(n.contains(n.at));
+    }
+    EXPECT_TRUE(parse_network("2001:db8:8000::/33")->contains(at("2001:db8:ffff::1")));
+    EXPECT_FALSE(parse_network("2001:db8:8000::/33")->contains(at("2001:db8:7fff::1")));
+    EXPECT_FALSE(parse_network("0.0.0.0/0")->contains(at("::1")));
+}
+
+TEST(Networks, WhatIsNotOne) {
+    for (const auto* text :
+         {"", "/", "/8", "10", "10.0.0", "10.0.0.0/", "10.0.0.0/33", "10.0.0.0/-1", "10.0.0.0/8x",
+          "10.0.0.0/8/8", "::/129", "localhost", "Loopback", "global", "reserved", "10.0.0.0 /8"})
+        EXPECT_FALSE(parse_networks(text)) << text;
+}
+
+TEST(Networks, PlacesAreSeenThroughTheirForms) {
+    using enum place;
+    const struct {
+        const char* text;
+        place kind;
+    } cases[]{
+        {"8.8.8.8", global},
+        {"1.1.1.1", global},
+        {"126.255.255.255", global},
+        {"128.0.0.1", global},
+        {"9.255.255.255", global},
+        {"11.0.0.0", global},
+        {"172.15.255.255", global},
+        {"172.32.0.0", global},
+        {"192.167.255.255", global},
+        {"192.169.0.0", global},
+        {"100.63.255.255", global},
+        {"100.128.0.0", global},
+        {"169.253.255.255", global},
+        {"169.255.0.0", global},
+        {"223.255.255.255", global},
+        {"2606:4700::1111", global},
+        {"2a00::1", global},
+        {"3ffe:ffff::", global},
+        {"127.0.0.0", loopback},
+        {"127.255.255.255", loopback},
+        {"0.0.0.0", loopback},
+        {"::", loopback},
+        {"::1", loopback},
+        {"10.0.0.0", intranet},
+        {"10.255.255.255", intranet},
+        {"172.16.0.0", intranet},
+        {"172.31.255.255", intranet},
+        {"192.168.255.255", intranet},
+        {"100.64.0.0", intranet},
+        {"100.127.255.255", intranet},
+        {"fc00::", intranet},
+        {"fdff::1", intranet},
+        {"fec0::1", intranet},
+        {"64:ff9b:1::1", intranet},
+        {"169.254.169.254", link_local},
+        {"fe80::1", link_local},
+        {"febf::1", link_local},
+        {"0.0.0.1", reserved},
+        {"224.0.0.1", reserved},
+        {"239.1.2.3", reserved},
+        {"240.0.0.1", reserved},
+        {"255.255.255.255", reserved},
+        {"192.0.2.1", reserved},
+        {"198.19.255.255", reserved},
+        {"ff02::1", reserved},
+        {"2001:db8::1", reserved},
+        {"2001::1", reserved},
+        {"100::1", reserved},
+        {"4000::1", reserved},
+        {"5f00::1", reserved},
+        // Forms of IPv4: mapped, translated, compatible, NAT64, 6to4.
+        {"::ffff:8.8.8.8", global},
+        {"64:ff9b::808:808", global},
+        {"2002:808:808::1", global},
+        {"::ffff:127.0.0.1", loopback},
+        {"::ffff:0:127.0.0.1", loopback},
+        {"::127.0.0.1", loopback},
+        {"64:ff9b::7f00:1", loopback},
+        {"2002:7f00:1::1", loopback},
+        {"::ffff:0.0.0.0", loopback},
+        {"::ffff:10.0.0.1", intranet},
+        {"64:ff9b::a00:1", intranet},
+        {"2002:c0a8:101::1", intranet},
+        {"::ffff:169.254.169.254", link_local},
+        {"64:ff9b::a9fe:a9fe", link_local},
+        {"2002:e000:1::", reserved},
+    };
+    for (const auto& [text, kind] : cases) EXPECT_EQ(name_of(place_of(at(text))), name_of(kind)) << text;
+    EXPECT_EQ(place_of(at("fe80::1%1")), link_local);  // whatever its scope
+}
+
+TEST(Networks, WordsAreLists) {
+    const auto loopback = list({"loopback"}), both = list({"private", "link-local"});
+    for (const auto* text : {"127.0.0.1", "127.9.9.9", "::1", "::ffff:127.0.0.1"}) {
+        EXPECT_TRUE(contains(loopback, at(text))) << text;
+        EXPECT_FALSE(contains(both, at(text))) << text;
+    }
+    for (const auto* text :
+         {"10.1.2.3", "192.168.0.1", "fd00::1", "169.254.0.1", "fe80::1", "64:ff9b::a00:1"}) {
+        EXPECT_TRUE(contains(both, at(text))) << text;
+        EXPECT_FALSE(contains(loopback, at(text))) << text;
+    }
+    EXPECT_FALSE(contains({}, at("127.0.0.1")));
+}
+
+TEST(Destinations, ThisMachineIsClosedByAnyOfItsAddresses) {
+    const destinations none({}), intranet(list({"private"})),
+        everything(list({"loopback", "0.0.0.0/0", "::/0"}));
+    EXPECT_EQ(none.refuses(at("8.8.8.8")), "");
+    EXPECT_EQ(none.refuses(at("2606:4700::1111")), "");
+    EXPECT_EQ(intranet.refuses(at("10.254.253.252")), "");
+    EXPECT_NE(none.refuses(at("10.254.253.252")), "");
+    const auto own = own_addresses();
+    ASSERT_FALSE(own.empty());
+    for (const auto& each : own) {
+        EXPECT_NE(none.refuses(each), "") << each;
+        EXPECT_NE(intranet.refuses(each), "") << each;
+        EXPECT_EQ(everything.refuses(each), "") << each;
+        if (!each.is_v4()) continue;
+        const auto mapped = boost::asio::ip::make_address_v6(boost::asio::ip::v4_mapped, each.to_v4());
+        EXPECT_NE(intranet.refuses(mapped), "") << mapped;
+    }
+}
+
+TEST(Crowd, CountsPartiesAndForgetsThem) {
+    crowd some(2);
+    EXPECT_TRUE(some.enter(at("10.0.0.1")));
+    EXPECT_TRUE(some.enter(at("::ffff:10.0.0.1")));
+    EXPECT_FALSE(some.enter(at("10.0.0.1")));
+    EXPECT_TRUE(some.enter(at("10.0.0.2")));
+    some.leave(at("10.0.0.1"));
+    EXPECT_TRUE(some.enter(at("10.0.0.1")));
+    // A host has all of its /64.
+    EXPECT_TRUE(some.enter(at("2001:db8::1")));
+    EXPECT_TRUE(some.enter(at("2001:db8::2")));
+    EXPECT_FALSE(some.enter(at("2001:db8::ffff:ffff:ffff:ffff")));
+    EXPECT_TRUE(some.enter(at("2001:db8:0:1::1")));
+    crowd any(0);
+    for (int i = 0; i < 10'000; ++i) EXPECT_TRUE(any.enter(at("10.0.0.1")));
+}
+
+}  // namespace
+}  // namespace posy::http
