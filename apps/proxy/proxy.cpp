@@ -315,9 +315,9 @@ void proxy::describe(node::metrics& m) const {
     m.counter("posy_proxy_collapsed_total", "Requests that waited for the fetch of another",
               number(collapsed_));
     m.counter("posy_proxy_sent_body_bytes_total", "Bytes of bodies sent to clients", number(body_bytes_));
-    m.gauge("posy_memory_objects_bytes", "Bytes of objects: stored, on their way, or still being sent",
+    m.gauge("posy_cache_objects_bytes", "Bytes of objects: stored, on their way, or still being sent",
             number(store_->room()->used()));
-    m.gauge("posy_memory_limit_bytes", "What these bytes cannot exceed", number(store_->room()->bytes()));
+    m.gauge("posy_cache_limit_bytes", "What these bytes cannot exceed", number(store_->room()->bytes()));
     m.counter("posy_proxy_unkept_total", "Answers passed on and not stored for want of memory",
               number(store_->room()->refusals()));
     const auto tier = [&](std::string_view name, const cache::store_counts& c) {

@@ -36,9 +36,8 @@ std::optional<reception> subscriber::judge(const opened_frame& opened, sequence 
     }
     const std::uint64_t most = limits().most(opened.size);
     if (h.memory_bytes() <= most) return std::nullopt;
-    return refuse(reception::too_large, "a summary of " + std::to_string(h.memory_bytes()) + " bytes in " +
-                                            std::to_string(opened.size) + ", above the limit of " +
-                                            std::to_string(most));
+    return refuse(reception::too_large, "a summary of " + std::to_string(h.array_bytes()) +
+                                            " bytes, above the limit of " + std::to_string(most));
 }
 
 std::optional<reception> subscriber::judge_base(const opened_frame& opened) {

@@ -40,7 +40,7 @@ def slow_downloads_keep_the_memory():
         read_some(clients, length - part)
         within_budget(proxy, memory, len(clients), f"150 slow downloads, {kind}")
         used = proxy.metrics()
-        assert used["posy_memory_objects_bytes"] <= used["posy_memory_limit_bytes"] == memory
+        assert used["posy_cache_objects_bytes"] <= used["posy_cache_limit_bytes"] == memory
         go_on.set()
         read_some(clients, part)  # with the head: at least that much is left
         # What had room is stored.
@@ -51,7 +51,7 @@ def slow_downloads_keep_the_memory():
             s.close()
 
     def given_back():
-        return proxy.metrics()["posy_memory_objects_bytes"] <= memory * 7 / 8
+        return proxy.metrics()["posy_cache_objects_bytes"] <= memory * 7 / 8
     wait_for(given_back)
     return origin, proxy
 

@@ -287,9 +287,9 @@ TEST(message, corrupt_headers_say_what_and_where) {
          "planned rate that does not lie between 0 and 1"},
         {"504f535901010020010107e8070000000000000100000000000000000000000000000000000000", 19,
          "payload of 1 bytes where the array has 128"},
-        // a coded payload that would be larger than the array
-        {"504f535901010220010107e8070000000000008101000000000000000000000000000000000000", 19,
-         "payload of 129 bytes where the array has 128"},
+        // a coded payload that is larger than the array by more than a padded header is
+        {"504f535901010220010107e807000000000000c101000000000000000000000000000000000000", 19,
+         "payload of 193 bytes where the array has 128"},
         // a counting filter with a codec of bits
         {"504f535901020220010107e8070000010400000000000000000000000000000000000000000000", 6,
          "unknown codec"},
