@@ -239,7 +239,7 @@ TEST(growing_filter, where_growth_ends) {
         for (int field = 0; field < 3; ++field) base::put_varint(bytes, bits);  // bits, and as many keys
         std::vector<std::byte> ones;
         base::put_varint(ones, 0);
-        bytes.push_back(std::byte{2});  // range: the number of ones is all there is to say
+        bytes.push_back(std::byte{4});  // gaps: the number of ones is all there is to say
         base::put_varint(bytes, ones.size());
         bytes.insert(bytes.end(), ones.begin(), ones.end());
     }
