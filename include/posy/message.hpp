@@ -71,8 +71,8 @@ struct packing {
     std::uint64_t generation = 0;
 };
 
-// To and from bytes in memory. No message is larger than a raw one. from_bytes reads the first message of `bytes`
-// and says how long it was, in its size.
+// To and from bytes in memory. No message is larger than a raw one. from_bytes reads the first message of
+// `bytes` and says how long it was, in its size.
 std::vector<std::byte> to_bytes(body_ref, const packing& = {});
 result<message> from_bytes(byte_view bytes, const read_limits& = {});
 

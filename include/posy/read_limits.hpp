@@ -4,8 +4,8 @@
 // bounded three times: by what any message is believed to need, however short; by a multiple of the bytes
 // that have arrived; and by a number that nothing passes. With the default values a message takes at most 64
 // MiB and 64 times its own size, all told: arrays of 62 MiB and 32 times its size, and what a parser needs
-// beside them. Work is bounded along with memory: the codings that take a time out of proportion to their bytes
-// are accepted only where our own writer uses them (docs/format.md, docs/security.md).
+// beside them. Work is bounded along with memory: the codings that take a time out of proportion to their
+// bytes are accepted only where our own writer uses them (docs/format.md, docs/security.md).
 //
 // Raw payloads in files are mapped and take none.
 #pragma once
