@@ -138,7 +138,7 @@ template <class Make>
 std::string take_temporary_name(const std::filesystem::path& target, Make make) {
     constexpr int most = 1000;
     for (int i = 0; i < most; ++i) {
-        const std::string name = target.string() + ".posy-tmp" + (i == 0 ? "" : std::to_string(i));
+        std::string name = target.string() + ".posy-tmp" + (i == 0 ? "" : std::to_string(i));
         if (make(name)) return name;
         if (errno != EEXIST) return {};
         remove_leftover(name);

@@ -156,7 +156,7 @@ std::uint64_t disk_store::largest() const {
 std::uint64_t disk_store::counted(const label& of, std::uint64_t bytes) const {
     if (how_.index_bytes == 0) return bytes;
     std::uint64_t entry = index_overhead + 3 * of.url.size() + of.variant.key.size();
-    for (const auto& name : of.variant.names) entry += sizeof name + name.size();
+    for (const auto& name : of.variant.names) entry += sizeof(std::string) + name.size();
     return std::max(bytes, entry * (how_.bytes / how_.index_bytes + 1));
 }
 
