@@ -71,7 +71,7 @@ node::node(const options& how, http::server& server, std::unique_ptr<key_store> 
       all_keys_(keys_ ? keys_of(*keys_) : std::move(all)),
       access_(how_),
       set_(how_, all_keys_),
-      directory_(read_limits{.max_bytes = peer_budget(how_.peer_memory).largest},
+      directory_(read_limits::exactly(peer_budget(how_.peer_memory).largest),
                  peer_budget(how_.peer_memory).held),
       peers_(how_, server.first(), directory_, traffic_) {
     set_.on_publish = [this] {

@@ -19,19 +19,9 @@ class Streams(FakePeer):
         super().__init__(lambda head: b"")
         self.serve = serve
 
-    def _converse(self, client):
-        with client, client.makefile("rb") as lines:
-            try:
-                while True:
-                    head = []
-                    while (line := lines.readline()) != b"\r\n":
-                        if not line:
-                            return
-                        head.append(line.decode())
-                    self.asked.append((time.monotonic(), head))
-                    self.serve(client)
-            except OSError:
-                return
+    def _reply(self, client, head):
+        self.serve(client)
+        return True
 
 
 def generations():

@@ -7,7 +7,7 @@ xxhash = ctypes.CDLL(ctypes.util.find_library("xxhash"))
 xxhash.XXH3_64bits.restype = ctypes.c_uint64
 xxhash.XXH3_64bits.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
 
-RAW, ADAPTIVE, RANGE = 0, 1, 2
+RAW, ADAPTIVE, RANGE, GAPS = 0, 1, 2, 4
 
 
 def varint(number):

@@ -20,7 +20,7 @@ import unittest
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "node"))
 from mesh import FakePeer, NodeTest, response, until  # noqa: E402
 from peers_kinds import KINDS, MIB, Streams, interim, large, summary  # noqa: E402
-from peers_messages import ADAPTIVE, message, tag  # noqa: E402
+from peers_messages import ADAPTIVE, GAPS, message, tag, varint  # noqa: E402
 
 POSY = os.path.abspath(sys.argv[1])
 LONG = bool(os.environ.get("POSY_LONG_TESTS"))
@@ -374,6 +374,16 @@ class Rested(Hostile):
         until(lambda: node.metric('posy_peer_resting{peer="p"}') == 1)
         until(lambda: node.metric('posy_peer_resting{peer="p"}') == 0)
         self.assertEqual(json.loads(node.get("/who?key=x").body)["resting"], [])
+
+
+class Honest(Hostile):
+    def test_a_large_node_that_is_nearly_empty(self):
+        """Its memory is in the budget, so its summary need not be long to be believed."""
+        bits = 1 << 30
+        whole = message(bits, varint(0), 5, GAPS)
+        peer = self.server(FakePeer(lambda head: summary(whole, 5)))
+        node = self.node("--peer", f"p={peer.url}", "--poll", "1")
+        until(lambda: node.metric('posy_peer_summary_bytes{peer="p"}') == bits // 8)
 
 
 class Names(Hostile):

@@ -133,12 +133,17 @@ class FakePeer:
                             return
                         head.append(line.decode())
                     self.asked.append((time.monotonic(), head))
-                    answer = self.answer(head)
-                    if answer is None:
+                    if not self._reply(client, head):
                         return
-                    client.sendall(answer)
                 except OSError:
                     return
+
+    def _reply(self, client, head):
+        """False if that was the end."""
+        answer = self.answer(head)
+        if answer is not None:
+            client.sendall(answer)
+        return answer is not None
 
     def close(self):
         self.server.close()
