@@ -243,10 +243,16 @@ class Edge(NodeTest):
     def test_too_many_connections_are_told(self):
         node = self.node("--max-connections", "20")
         tag = node.get("/summary").headers["ETag"].encode()
-        held = [socket.create_connection(("127.0.0.1", node.port), timeout=10) for _ in range(20)]
-        for each in held:  # busy: idle ones would make room
-            each.sendall(get(H, b"If-None-Match: " + tag, b"Prefer: wait=300", target=b"/summary"))
-        until(lambda: statuses(exchange(node.port, b"", 1)[0]) == [503], what="all of them held")
+        busy = get(H, b"If-None-Match: " + tag, b"Prefer: wait=300", target=b"/summary")
+        held = []
+
+        def one_more_is_told():  # until then it stays, and busy: an idle one would make room
+            held.append(socket.create_connection(("127.0.0.1", node.port), timeout=10))
+            held[-1].sendall(busy)
+            return bool(select.select(held[-1:], [], [], 0.2)[0])
+
+        until(one_more_is_told, what="all of them held")
+        self.assertGreater(len(held), 20)
         got, ended = exchange(node.port, b"")
         self.assertTrue(ended)
         self.assertEqual(statuses(got), [503])
