@@ -4,6 +4,7 @@
 // Filters of n items are simulated by kn uniform positions, deltas by the density 2p(1 − p^c) of theory.hpp.
 #include <cmath>
 
+#include "bits/word_kernels.hpp"
 #include "codec/bytes.hpp"
 #include "codec/counters.hpp"
 #include "codec/gaps.hpp"
@@ -39,7 +40,7 @@ coded_array throw_at(std::uint64_t size, unsigned width, double throws) {
 coded_array bits_of(double per_item, double throws_per_item) {
     auto made = throw_at(static_cast<std::uint64_t>(items * per_item), 1, items * throws_per_item);
     made.bound = theory::log2_binomial(static_cast<double>(made.size),
-                                       static_cast<double>(layouts::ones_in(made.words))) /
+                                       static_cast<double>(bits::count_ones(made.words))) /
                  8;
     return made;
 }
@@ -85,7 +86,7 @@ void both_ways(const std::string& name, coded_array (*make)(double, double), dou
     })->Unit(benchmark::kMillisecond);
 }
 
-bit_view view(const coded_array& array) { return {array.words, array.size, layouts::ones_in(array.words)}; }
+bit_view view(const coded_array& array) { return {array.words, array.size, bits::count_ones(array.words)}; }
 bit_room room(coded_array& array) { return {array.words, array.size}; }
 
 const bool registered = [] {

@@ -1,6 +1,8 @@
 // Digest → positions, with no memory behind them: what a layout computes.
 #include "support.hpp"
 
+#include "layout/all.hpp"
+
 namespace posy::bench {
 namespace {
 

@@ -3,6 +3,7 @@
 //
 // A lookup asks for one random bit; the next does not wait for its answer. "ahead" fetches memory 8 lookups
 // earlier.
+#include "base/wide.hpp"
 #include "codec/elias_fano.hpp"
 #include "codec/rice_blocks.hpp"
 #include "posy/compressed_filter.hpp"
@@ -27,7 +28,7 @@ bloom_filter sparse(const shape& of) {
 
 std::vector<std::uint64_t> positions(std::uint64_t bits) {
     auto random = random_keys(lookups, 2);
-    for (std::uint64_t& each : random) each = layouts::scale(each, bits);
+    for (std::uint64_t& each : random) each = base::scale(each, bits);
     return random;
 }
 

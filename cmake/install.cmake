@@ -1,11 +1,19 @@
-# An installed Posy is found by find_package(posy) and by pkg-config.
+# An installed Posy is found by find_package(posy) and by pkg-config. Each library is a component with targets of
+# its own: find_package(posy COMPONENTS http_cache).
 include(CMakePackageConfigHelpers)
 
-install(TARGETS posy EXPORT posy-targets
-  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
-  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(DIRECTORY include/posy DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-install(EXPORT posy-targets NAMESPACE posy:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/posy)
+function(posy_install_library target component headers)
+  install(TARGETS ${target} EXPORT posy-${component}-targets
+    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+    ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(DIRECTORY ${headers}/posy DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+  install(EXPORT posy-${component}-targets NAMESPACE posy:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/posy)
+endfunction()
+
+posy_install_library(posy core include)
+if(TARGET posy_http_cache)
+  posy_install_library(posy_http_cache http_cache http_cache/include)
+endif()
 
 set(POSY_PKG_REQUIRES "libxxhash")
 if(POSY_MD5)

@@ -100,7 +100,7 @@ void small_parsers(std::string_view text) {
     if (const auto plain = percent_decoded(text); plain && percent_decoded(percent_encoded(*plain)) != plain)
         std::abort();
     std::size_t size = 0;
-    for (const auto member : cache::list_members(text)) {
+    for (const auto member : http_cache::list_members(text)) {
         if (member.empty() || member.data() < text.data() ||
             member.data() + member.size() > text.data() + text.size())
             std::abort();

@@ -5,11 +5,11 @@
 #include <cstdlib>
 #include <vector>
 
-#include "posy/reconcile/coded_symbols.hpp"
-#include "posy/reconcile/difference_sketch.hpp"
-#include "posy/reconcile/key_texts.hpp"
 #include "posy/reconcile/session.hpp"
-#include "posy/reconcile/tree.hpp"
+#include "reconcile/coded_symbols.hpp"
+#include "reconcile/difference_sketch.hpp"
+#include "reconcile/key_texts.hpp"
+#include "reconcile/tree.hpp"
 
 namespace {
 

@@ -7,7 +7,7 @@
 #include <boost/beast/http/status.hpp>
 #include <charconv>
 
-#include "posy/cache/stored_response.hpp"
+#include "posy/http_cache/stored_response.hpp"
 
 namespace posy::http {
 
@@ -32,7 +32,7 @@ void check(parser<Head>& message) {
     if (fields.has("Transfer-Encoding")) {
         if (!message.chunked()) throw refusal(501, "a transfer coding other than chunked");
         // One coding, without parameters: "chunked;q=1" is chunked to some and unknown to others.
-        if (!cache::same_name(*fields.combined("Transfer-Encoding"), "chunked"))
+        if (!http_cache::same_name(*fields.combined("Transfer-Encoding"), "chunked"))
             throw refusal(501, "a transfer coding besides chunked, or a parameter of it");
         if (fields.has("Content-Length")) throw refusal(400, "both Transfer-Encoding and Content-Length");
         if (message.version < 11) throw refusal(400, "Transfer-Encoding in HTTP/1.0");
@@ -41,8 +41,8 @@ void check(parser<Head>& message) {
     if (const auto length = message.content_length(); length && fields.has("Content-Length"))
         fields.set("Content-Length", std::to_string(*length));
     if constexpr (std::is_same_v<Head, request_head>) {
-        const auto hosts =
-            std::ranges::count_if(fields, [](const auto& f) { return cache::same_name(f.name, "Host"); });
+        const auto hosts = std::ranges::count_if(
+            fields, [](const auto& f) { return http_cache::same_name(f.name, "Host"); });
         if (hosts > 1 || (hosts == 0 && message.version >= 11))
             throw refusal(400, "a request needs one Host field");
     }
@@ -164,10 +164,10 @@ std::string_view reason_of(unsigned status) {
 }
 
 std::string to_text(const response_head& head) {
-    if (!head.reason.empty()) return cache::wire_text(head);
+    if (!head.reason.empty()) return http_cache::wire_text(head);
     response_head named = head;
     named.reason = reason_of(head.status);
-    return cache::wire_text(named);
+    return http_cache::wire_text(named);
 }
 
 std::string to_text(const request_head& head) {
@@ -210,9 +210,9 @@ std::optional<host_port> parse_authority(std::string_view text, std::uint16_t de
 std::optional<url> parse_url(std::string_view text) {
     url found;
     const auto scheme = text.substr(0, text.find("://"));
-    if (cache::same_name(scheme, "https")) {
+    if (http_cache::same_name(scheme, "https")) {
         found.secure = true;
-    } else if (!cache::same_name(scheme, "http")) {
+    } else if (!http_cache::same_name(scheme, "http")) {
         return std::nullopt;
     }
     if (text.size() < scheme.size() + 3) return std::nullopt;

@@ -1,5 +1,5 @@
-// HTTP/1.1 messages on a connection: heads parsed by Beast straight into posy::cache values, bodies piece by
-// piece.
+// HTTP/1.1 messages on a connection: heads parsed by Beast straight into posy::http_cache values, bodies
+// piece by piece.
 //
 // What is not HTTP as RFC 9112 writes it is refused with `refusal`, which knows the status to answer with:
 // both lengths given, lengths that disagree, codings other than chunked, bare line feeds, heads beyond the
@@ -14,13 +14,13 @@
 #include <string>
 #include <vector>
 
-#include "posy/cache/fields.hpp"
+#include "posy/http_cache/fields.hpp"
 #include "transport.hpp"
 
 namespace posy::http {
 
-using cache::request_head;
-using cache::response_head;
+using http_cache::request_head;
+using http_cache::response_head;
 
 struct refusal : std::runtime_error {
     refusal(unsigned status_, const std::string& why) : std::runtime_error(why), status(status_) {}

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <cstdint>
 
-#include "base/forward_clock.hpp"
+#include "http/forward_clock.hpp"
 
 namespace posy::http {
 
@@ -21,7 +21,7 @@ inline std::int64_t time_of_day() { return detail::milliseconds_of<std::chrono::
 
 // The same, but never less than before: for ages, intervals and generations.
 inline std::uint64_t milliseconds_now() {
-    static base::forward_clock clock;
+    static forward_clock clock;
     return static_cast<std::uint64_t>(clock.at(detail::milliseconds_of<std::chrono::system_clock>(),
                                                detail::milliseconds_of<std::chrono::steady_clock>()));
 }

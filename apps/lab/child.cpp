@@ -19,7 +19,7 @@
 #include <thread>
 #include <utility>
 
-#include "base/file.hpp"
+#include "posy/base/file.hpp"
 
 namespace posy::lab {
 

@@ -136,7 +136,7 @@ class client_of_all {
             ++outcome_.wrong;
         // What we do last decides: of the proxies on the way, the last member is the one we asked.
         const auto status = got.head.fields.combined("Cache-Status").value_or("");
-        const auto members = cache::list_members(status);
+        const auto members = http_cache::list_members(status);
         const auto last = members.empty() ? std::string_view() : members.back();
         if (last.find("; hit") != std::string_view::npos) {
             ++outcome_.local;

@@ -8,8 +8,8 @@
 
 #include "http/now.hpp"
 #include "http/server.hpp"
-#include "posy/cache/http_date.hpp"
 #include "posy/digest.hpp"
+#include "posy/http_cache/http_date.hpp"
 
 namespace posy::lab {
 
@@ -25,7 +25,7 @@ http::task<void> answer(http::request& r) {
         a.head.status = 404;
     } else {
         a.body = body_of(path, size);
-        a.head.fields.add("Date", cache::http_date(http::time_of_day()));
+        a.head.fields.add("Date", http_cache::http_date(http::time_of_day()));
         a.head.fields.add("Cache-Control", "max-age=86400");
     }
     co_await http::reply(r, a);

@@ -25,12 +25,12 @@ bool same_secret(std::string_view a, std::string_view b) {
     return a.size() == b.size() && CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
 }
 
-bool came_through_a_proxy(const cache::fields& fields) {
+bool came_through_a_proxy(const http_cache::fields& fields) {
     return fields.has("Via") || fields.has("Forwarded") || fields.has("X-Forwarded-For");
 }
 
 // A browser says whose page sends a request; whoever visits a page does not mean to change our set.
-bool from_another_site(const cache::fields& fields) {
+bool from_another_site(const http_cache::fields& fields) {
     const auto origin = fields.find("Origin"), host = fields.find("Host");
     if (!origin) return false;
     return !host || (*origin != "http://" + std::string(*host) && *origin != "https://" + std::string(*host));

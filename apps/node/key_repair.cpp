@@ -8,8 +8,8 @@
 #include <memory>
 #include <stdexcept>
 
-#include "base/file.hpp"
 #include "key_tally.hpp"
+#include "posy/base/file.hpp"
 #include "store_files.hpp"
 
 namespace posy::node {

@@ -19,8 +19,8 @@
 #include <string_view>
 #include <unordered_set>
 
-#include "hash/secret.hpp"
 #include "key_tally.hpp"
+#include "posy/secret_hash.hpp"
 
 namespace leveldb {
 class DB;

@@ -21,7 +21,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/file.hpp"
+#include "posy/base/file.hpp"
 
 namespace posy::node {
 

@@ -8,8 +8,8 @@
 #include <stdexcept>
 #include <unordered_map>
 
-#include "hash/secret.hpp"
 #include "http/now.hpp"
+#include "posy/secret_hash.hpp"
 #include "posy/theory.hpp"
 
 namespace posy::node {

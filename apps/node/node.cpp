@@ -9,7 +9,7 @@
 
 #include "http/now.hpp"
 #include "page.hpp"
-#include "posy/cache/http_date.hpp"
+#include "posy/http_cache/http_date.hpp"
 
 namespace posy::node {
 
@@ -43,11 +43,11 @@ std::optional<std::string> parameter(std::string_view query, std::string_view na
 }
 
 // Prefer: wait=N (RFC 7240, 4.3).
-std::chrono::seconds wait_of(const cache::fields& fields) {
+std::chrono::seconds wait_of(const http_cache::fields& fields) {
     constexpr int longest = 300;
     for (const auto& [name, value] : fields) {
-        if (!cache::same_name(name, "Prefer")) continue;
-        for (const auto member : cache::list_members(value)) {
+        if (!http_cache::same_name(name, "Prefer")) continue;
+        for (const auto member : http_cache::list_members(value)) {
             if (!member.starts_with("wait=")) continue;
             int wait = 0;
             std::from_chars(member.data() + 5, member.data() + member.size(), wait);
@@ -216,7 +216,8 @@ http::task<void> node::send_summary(http::request& r) {
             head = "HTTP/1.1 226 IM Used\r\nIM: posy-delta\r\n";
             break;
     }
-    head += "Date: " + cache::http_date(http::time_of_day()) + "\r\nETag: " + tag_of(found.which) + "\r\n";
+    head +=
+        "Date: " + http_cache::http_date(http::time_of_day()) + "\r\nETag: " + tag_of(found.which) + "\r\n";
     const std::size_t size = found.message ? found.message->size() : 0;
     if (found.message) head += fmt::format("Content-Length: {}\r\n", size);
     if (!r.keep_alive) head += "Connection: close\r\n";
@@ -246,11 +247,11 @@ http::task<void> node::send_squid_digest(http::request& r) {
         }
         digest = squid_digest_;
     }
-    const auto date = cache::http_date(http::time_of_day());
+    const auto date = http_cache::http_date(http::time_of_day());
     const auto head = fmt::format(
         "HTTP/1.1 200 OK\r\nDate: {0}\r\nLast-Modified: {0}\r\nExpires: {1}\r\n"
         "Content-Type: application/cache-digest\r\nContent-Length: {2}\r\n{3}\r\n",
-        date, cache::http_date(http::time_of_day() + 10), digest->size(),
+        date, http_cache::http_date(http::time_of_day() + 10), digest->size(),
         r.keep_alive ? "" : "Connection: close\r\n");
     const std::array<asio::const_buffer, 3> parts{
         asio::buffer(head), asio::buffer(digest->data(), squid_digest::header_size),

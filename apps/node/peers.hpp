@@ -24,8 +24,8 @@
 #include "local_set.hpp"
 #include "metrics.hpp"
 #include "options.hpp"
-#include "overlay/reputation.hpp"
 #include "posy/overlay/mesh_directory.hpp"
+#include "posy/overlay/reputation.hpp"
 
 namespace posy::node {
 

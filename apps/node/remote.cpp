@@ -9,7 +9,7 @@
 #include "http/now.hpp"
 #include "options.hpp"
 #include "peers.hpp"
-#include "posy/cache/http_date.hpp"
+#include "posy/http_cache/http_date.hpp"
 
 namespace posy::node {
 
@@ -194,8 +194,8 @@ void follower::remember_validators(const http::response_head& head) {
     // A time in whole seconds names a version only when those seconds are over (RFC 9110, 8.8.2.2).
     const auto modified = head.fields.find("Last-Modified");
     const auto now = http::seconds_now();
-    const auto changed = modified ? cache::parse_http_date(*modified, now) : std::nullopt;
-    const auto date = cache::parse_http_date(head.fields.find("Date").value_or(""), now);
+    const auto changed = modified ? http_cache::parse_http_date(*modified, now) : std::nullopt;
+    const auto date = http_cache::parse_http_date(head.fields.find("Date").value_or(""), now);
     if (changed && date && *date - *changed >= 2) modified_ = *modified;
 }
 

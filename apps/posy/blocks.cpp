@@ -13,8 +13,8 @@
 #include <mutex>
 #include <thread>
 
-#include "base/file.hpp"
 #include "keys.hpp"
+#include "posy/base/file.hpp"
 #include "posy/parallel.hpp"
 #include "progress.hpp"
 #include "tool.hpp"

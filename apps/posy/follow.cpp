@@ -18,10 +18,10 @@
 #include <fstream>
 #include <thread>
 
-#include "base/file.hpp"
 #include "locking.hpp"
 #include "node/backoff.hpp"
 #include "node/remote.hpp"
+#include "posy/base/file.hpp"
 #include "source.hpp"
 #include "text.hpp"
 #include "tool.hpp"

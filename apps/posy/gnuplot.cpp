@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "base/file.hpp"
+#include "posy/base/file.hpp"
 #include "tool.hpp"
 
 namespace posy::tool {

@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/instructions.hpp"
+#include "posy/base/instructions.hpp"
 #include "posy/estimate.hpp"
 #include "posy/standing.hpp"
 #include "posy/theory.hpp"

@@ -3,7 +3,7 @@
 #include <charconv>
 #include <nlohmann/json.hpp>
 
-#include "base/machine.hpp"
+#include "posy/base/machine.hpp"
 #include "text.hpp"
 #include "tool.hpp"
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "base/file_lock.hpp"
+#include "posy/base/file_lock.hpp"
 
 namespace posy::tool {
 

@@ -7,7 +7,7 @@
 #include <boost/asio/signal_set.hpp>
 #include <fstream>
 
-#include "base/machine.hpp"
+#include "posy/base/machine.hpp"
 #include "text.hpp"
 #include "tool.hpp"
 

@@ -4,9 +4,9 @@
 
 #include <mutex>
 
-#include "base/file.hpp"
 #include "keys.hpp"
 #include "locking.hpp"
+#include "posy/base/file.hpp"
 #include "posy/packet.hpp"
 #include "shape.hpp"
 #include "text.hpp"

@@ -6,9 +6,9 @@
 #include <array>
 #include <filesystem>
 
-#include "base/machine.hpp"
 #include "gnuplot.hpp"
 #include "papers_catalogue.hpp"
+#include "posy/base/machine.hpp"
 #include "text.hpp"
 #include "tool.hpp"
 

@@ -7,9 +7,9 @@
 #include <fstream>
 #include <iterator>
 
-#include "base/file.hpp"
 #include "gnuplot.hpp"
 #include "papers_catalogue.hpp"
+#include "posy/base/file.hpp"
 #include "tool.hpp"
 
 namespace posy::tool::papers {

@@ -8,8 +8,8 @@
 #include <numeric>
 #include <vector>
 
-#include "codec/how.hpp"
 #include "papers_trial.hpp"
+#include "posy/base/threads.hpp"
 #include "posy/message.hpp"
 #include "posy/theory.hpp"
 #include "progress.hpp"
@@ -209,7 +209,7 @@ void laboratory::run(unsigned threads) {
     progress shown("simulating", total, progress::counting::work);
     std::mutex merging;
     std::exception_ptr failed;
-    codec::for_each_index(blocks.size(), threads, [&](std::size_t i) {
+    base::for_each_index(blocks.size(), threads, [&](std::size_t i) {
         const block& b = blocks[i];
         try {
             tally t;

@@ -4,7 +4,6 @@
 #include <memory>
 #include <numeric>
 
-#include "message/frame.hpp"
 #include "papers.hpp"
 #include "tool.hpp"
 
@@ -39,15 +38,9 @@ std::uint64_t found(const bloom_filter& filter, key_range range) {
     return filter.may_contain(digests, {answers.get(), digests.size()});
 }
 
-std::vector<std::uint64_t> positions_of(const geometry& g, digest d) {
-    std::vector<std::uint64_t> all;
-    layouts::spread(g).positions(d, [&](std::uint64_t position) { return all.push_back(position), true; });
-    return all;
-}
-
 std::uint64_t payload_size(const std::vector<std::byte>& message) {
-    const auto header = take(frame::header_size(byte_view(message).first(frame::prefix_size)), "papers");
-    return message.size() - header - frame::checksum_size;
+    const auto header = std::to_integer<std::uint64_t>(message[7]);  // docs/format.md
+    return message.size() - header - 4;
 }
 
 }  // namespace posy::tool::papers

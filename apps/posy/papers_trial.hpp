@@ -22,9 +22,6 @@ bloom_filter filter_of(const geometry&, key_range);
 // How many of the keys the filter has or seems to have.
 std::uint64_t found(const bloom_filter&, key_range);
 
-// Where a key's bits are, in the layout spread.
-std::vector<std::uint64_t> positions_of(const geometry&, digest);
-
 // The bytes of a message's payload: all of it but header and checksum.
 std::uint64_t payload_size(const std::vector<std::byte>& message);
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "base/file.hpp"
+#include "posy/base/file.hpp"
 
 namespace posy::tool {
 

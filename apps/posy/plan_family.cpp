@@ -7,6 +7,7 @@
 #include "posy/count_min.hpp"
 #include "posy/message_size.hpp"
 #include "posy/reconcile/plan.hpp"
+#include "posy/sealed_filter.hpp"
 #include "posy/spectral_filter.hpp"
 #include "posy/theory.hpp"
 #include "posy/window_filter.hpp"

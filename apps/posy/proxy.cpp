@@ -6,8 +6,8 @@
 
 #include <algorithm>
 
-#include "base/machine.hpp"
 #include "node_options.hpp"
+#include "posy/base/machine.hpp"
 #include "tool.hpp"
 
 namespace posy::tool {
@@ -33,7 +33,7 @@ void add_proxy(CLI::App& app) {
         "  curl -x http://127.0.0.1:3128 -sD - http://example.org/ -o /dev/null");
     auto arguments = std::make_shared<node_arguments>();
     auto how = std::make_shared<proxy::options>();
-    auto disk = std::make_shared<cache::disk_options>();
+    auto disk = std::make_shared<http_cache::disk_options>();
     arguments->how.items = 0;
     add_node_options(*command, *arguments, "127.0.0.1:3128");
     // No more than a quarter of what a small machine or container has.

@@ -8,10 +8,10 @@
 #include <mutex>
 #include <nlohmann/json.hpp>
 
-#include "base/threads.hpp"
-#include "hash/secret.hpp"
 #include "keys.hpp"
 #include "peer.hpp"
+#include "posy/base/threads.hpp"
+#include "posy/secret_hash.hpp"
 #include "shape.hpp"
 #include "text.hpp"
 #include "tool.hpp"

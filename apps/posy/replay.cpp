@@ -4,11 +4,11 @@
 #include <filesystem>
 #include <fstream>
 
-#include "base/file.hpp"
 #include "gnuplot.hpp"
 #include "lab/laboratory.hpp"
 #include "lab/origin.hpp"
 #include "lab/report.hpp"
+#include "posy/base/file.hpp"
 #include "progress.hpp"
 #include "text.hpp"
 #include "tool.hpp"

@@ -5,7 +5,7 @@
 #include <fstream>
 #include <map>
 
-#include "hash/secret.hpp"
+#include "posy/secret_hash.hpp"
 #include "text.hpp"
 #include "tool.hpp"
 

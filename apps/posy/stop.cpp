@@ -7,7 +7,7 @@
 #include <csignal>
 #include <cstdint>
 
-#include "base/file.hpp"
+#include "posy/base/file.hpp"
 #include "tool.hpp"
 
 namespace posy::tool {

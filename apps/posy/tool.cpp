@@ -6,8 +6,8 @@
 #include <array>
 #include <cmath>
 
-#include "base/file.hpp"
 #include "locking.hpp"
+#include "posy/base/file.hpp"
 #include "posy/standing.hpp"
 #include "text.hpp"
 

@@ -8,7 +8,7 @@
 #include <ctime>
 #include <stdexcept>
 
-#include "base/file.hpp"
+#include "posy/base/file.hpp"
 
 namespace posy::proxy {
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "posy/cache/cache_status.hpp"
+#include "posy/http_cache/cache_status.hpp"
 #include "proxy.hpp"
 
 namespace posy::proxy {
@@ -11,7 +11,7 @@ namespace posy::proxy {
 struct proxy::exchange {
     http::request& request;
     std::string url;
-    cache::cache_status status;
+    http_cache::cache_status status;
     std::string via;      // what we add to Via
     bool flying = false;  // others wait for it (flights.hpp)
     std::string cookies;  // lines of the 304 that confirmed a stored answer: for this client alone

@@ -9,17 +9,17 @@
 
 #include "exchange.hpp"
 #include "http/now.hpp"
-#include "posy/cache/cache_control.hpp"
-#include "posy/cache/hop_by_hop.hpp"
-#include "posy/cache/url.hpp"
-#include "posy/cache/validation.hpp"
+#include "posy/http_cache/cache_control.hpp"
+#include "posy/http_cache/hop_by_hop.hpp"
+#include "posy/http_cache/url.hpp"
+#include "posy/http_cache/validation.hpp"
 #include "proxy.hpp"
 
 namespace posy::proxy {
 
 namespace asio = boost::asio;
 using namespace std::chrono_literals;
-using cache::forward_reason;
+using http_cache::forward_reason;
 
 namespace {
 
@@ -34,26 +34,27 @@ bool server_error(unsigned status) {
 
 // A request as those beyond us saw it: what Connection names did not get there, and cannot have chosen a
 // variant.
-cache::request_head as_sent(cache::request_head head) {
-    cache::remove_hop_by_hop(head.fields);
+http_cache::request_head as_sent(http_cache::request_head head) {
+    http_cache::remove_hop_by_hop(head.fields);
     return head;
 }
 
 // May what was confirmed stay in the store? That is not for the client to say who happened to ask.
-bool may_stay(cache::request_head request, const cache::stored_response& fresh, std::int64_t received) {
+bool may_stay(http_cache::request_head request, const http_cache::stored_response& fresh,
+              std::int64_t received) {
     request.method = "GET";
     for (const auto* own : {"Cache-Control", "Pragma", "Authorization"}) request.fields.erase(own);
-    return cache::storable(request, fresh.head, received);
+    return http_cache::storable(request, fresh.head, received);
 }
 
 }  // namespace
 
-http::task<void> proxy::fetch(exchange& e, cache::stored stale) {
+http::task<void> proxy::fetch(exchange& e, http_cache::stored stale) {
     // What we have ourselves, only old, the origin can confirm in one short answer.
     // Siblings are asked for whole objects, told nobody's password, and passed over by whoever wants it anew.
     const auto& head = e.request.head;
     if (!stale && e.status.forward != forward_reason::request && head.method == "GET" &&
-        !head.fields.has("Authorization") && !cache::request_directives_of(head.fields).no_cache) {
+        !head.fields.has("Authorization") && !http_cache::request_directives_of(head.fields).no_cache) {
         const bool done = co_await fetch_from_sibling(e);
         if (done) co_return;
     }
@@ -116,7 +117,7 @@ http::task<bool> proxy::fetch_from_sibling(exchange& e) {
     if (found.empty()) co_return false;
     node::peer& sibling = *found.front();
     auto head = e.request.head;
-    cache::remove_hop_by_hop(head.fields);
+    http_cache::remove_hop_by_hop(head.fields);
     // What is the client's alone stays here; Authorization does not get this far.
     for (const auto* own : {"If-None-Match", "If-Modified-Since", "Range", "If-Range", "Cookie"})
         head.fields.erase(own);
@@ -151,12 +152,12 @@ http::task<bool> proxy::fetch_from_sibling(exchange& e) {
     const auto said = answer.fields.combined("Cache-Status").value_or("");
     // A whole answer that it had: no 304 and no 206, which nobody asked it for.
     const bool answered =
-        answer.status == 200 || (answer.status < 500 && cache::answers_plain_get(answer.status) &&
+        answer.status == 200 || (answer.status < 500 && http_cache::answers_plain_get(answer.status) &&
                                  said.find("; hit") != std::string::npos);
     // It chose among the variants without knowing the cookies.
     const bool other_variant =
         e.request.head.fields.has("Cookie") &&
-        (answer.fields.lists("Vary", "Cookie") || cache::varies_on_everything(answer.fields));
+        (answer.fields.lists("Vary", "Cookie") || http_cache::varies_on_everything(answer.fields));
     if (answered && !other_variant) {
         e.status.detail = sibling.address.name;
         const bool done = co_await relay(e, *u, outcome::sibling);
@@ -180,9 +181,9 @@ http::task<bool> proxy::fetch_from_sibling(exchange& e) {
     co_return false;
 }
 
-http::task<bool> proxy::fetch_from_origin(exchange& e, const cache::stored& stale) {
-    auto head = stale ? cache::conditional(e.request.head, *stale) : e.request.head;
-    cache::remove_hop_by_hop(head.fields);
+http::task<bool> proxy::fetch_from_origin(exchange& e, const http_cache::stored& stale) {
+    auto head = stale ? http_cache::conditional(e.request.head, *stale) : e.request.head;
+    http_cache::remove_hop_by_hop(head.fields);
     const auto target = http::parse_url(e.url);
     head.target = e.url;
     head.fields.set("Host", target->authority.port == (target->secure ? 443 : 80) ? target->authority.host
@@ -204,9 +205,10 @@ http::task<bool> proxy::fetch_from_origin(exchange& e, const cache::stored& stal
     }
     const auto at = http::seconds_now();
     if (stale &&
-        ((failed && cache::may_serve_on_error(e.request.head, *stale, at, cache::failure::no_answer)) ||
+        ((failed &&
+          http_cache::may_serve_on_error(e.request.head, *stale, at, http_cache::failure::no_answer)) ||
          (u && server_error(u->parsing->head.status) &&
-          cache::may_serve_on_error(e.request.head, *stale, at, cache::failure::error_status)))) {
+          http_cache::may_serve_on_error(e.request.head, *stale, at, http_cache::failure::error_status)))) {
         if (u) e.status.forward_status = u->parsing->head.status;
         co_await answer_from(e, stale, outcome::stale);
         co_return true;
@@ -219,9 +221,9 @@ http::task<bool> proxy::fetch_from_origin(exchange& e, const cache::stored& stal
     e.status.forward_status = u->parsing->head.status;
     if (stale && u->parsing->head.status == 304) {
         const auto sent = as_sent(e.request.head);
-        auto fresh = cache::freshened(*stale, sent, u->parsing->head, u->times);
+        auto fresh = http_cache::freshened(*stale, sent, u->parsing->head, u->times);
         for (const auto& [name, value] : u->parsing->head.fields) {
-            if (cache::same_name(name, "Set-Cookie")) e.cookies += name + ": " + value + "\r\n";
+            if (http_cache::same_name(name, "Set-Cookie")) e.cookies += name + ": " + value + "\r\n";
         }
         if (u->parsing->keep_alive()) e.request.here.client.keep(std::move(u->channel));
         if (fresh) {
@@ -237,10 +239,10 @@ http::task<bool> proxy::fetch_from_origin(exchange& e, const cache::stored& stal
         co_await forget(e.request.here, e.url);
         co_return co_await fetch_from_origin(e, nullptr);
     }
-    const auto gone = cache::invalidated_urls(e.request.head, e.url, u->parsing->head);
+    const auto gone = http_cache::invalidated_urls(e.request.head, e.url, u->parsing->head);
     for (const auto& each : gone) co_await forget(e.request.here, each);
     const bool done =
-        co_await relay(e, *u, cache::may_look_up(e.request.head) ? outcome::origin : outcome::passed);
+        co_await relay(e, *u, http_cache::may_look_up(e.request.head) ? outcome::origin : outcome::passed);
     if (!done) co_await refuse(e, 502, "the origin's answer broke off", outcome::failed);
     co_return done;
 }
@@ -251,10 +253,10 @@ http::task<bool> proxy::relay(exchange& e, upstream& u, outcome o) {
     auto head = u.parsing->head;
     const bool has_length = u.parsing->content_length().has_value();
     const bool wanted = o == outcome::origin || (o == outcome::sibling && how_.keep_siblings);
-    const bool keeping = wanted && cache::storable(e.request.head, head, u.times.time_of_day()) &&
+    const bool keeping = wanted && http_cache::storable(e.request.head, head, u.times.time_of_day()) &&
                          // Of TLS that ends without a word nobody knows whether more was to come.
                          !(u.parsing->need_eof() && u.channel.connection->encrypted());
-    auto kept = keeping ? collect(e.url, u) : cache::incoming_body();
+    auto kept = keeping ? collect(e.url, u) : http_cache::incoming_body();
     if (!kept.open()) land(e);  // nobody else has anything to wait for
     const bool bare = e.request.head.method == "HEAD" || head.status == 204 || head.status == 304;
     bool more = false;
@@ -263,9 +265,9 @@ http::task<bool> proxy::relay(exchange& e, upstream& u, outcome o) {
     } catch (const std::exception&) {
         co_return false;
     }
-    cache::remove_hop_by_hop(head.fields);
+    http_cache::remove_hop_by_hop(head.fields);
     if (head.status == 204) head.fields.erase("Content-Length");
-    if (!head.fields.has("Date")) head.fields.add("Date", cache::http_date(u.times.time_of_day()));
+    if (!head.fields.has("Date")) head.fields.add("Date", http_cache::http_date(u.times.time_of_day()));
     e.status.stored = kept.open();
     const bool whole = bare || has_length;
     const bool chunked = !whole && e.request.parsing.version >= 11;
@@ -288,8 +290,8 @@ http::task<bool> proxy::relay(exchange& e, upstream& u, outcome o) {
             // Before the client has the last of it: what it asks next, it finds; and nobody waits for its
             // line.
             if (kept.open() && u.parsing->is_done()) {
-                keep(cache::make_stored(e.url, as_sent(e.request.head), u.parsing->head, kept.take(),
-                                        u.times));
+                keep(http_cache::make_stored(e.url, as_sent(e.request.head), u.parsing->head, kept.take(),
+                                             u.times));
                 land(e);
             }
             u.channel.connection->expires_after(idle_time);
@@ -318,15 +320,15 @@ http::task<bool> proxy::relay(exchange& e, upstream& u, outcome o) {
 }
 
 // Behind the client's back: what it was given is stale, the next one's should not be.
-http::task<void> proxy::revalidate(http::worker& here, cache::request_head request, std::string url,
-                                   cache::stored stale) {
+http::task<void> proxy::revalidate(http::worker& here, http_cache::request_head request, std::string url,
+                                   http_cache::stored stale) {
     std::shared_ptr<flights::flight> flight;
     if (!flights_.take_off(url, flight)) co_return;
     try {
         request = as_sent(request);
         request.method = "GET";
         for (const auto* own : {"Cache-Control", "Pragma"}) request.fields.erase(own);
-        auto head = cache::conditional(request, *stale);
+        auto head = http_cache::conditional(request, *stale);
         const auto target = http::parse_url(url);
         head.target = url;
         head.fields.set("Host", target->authority.text());
@@ -340,19 +342,20 @@ http::task<void> proxy::revalidate(http::worker& here, cache::request_head reque
             if (!body.append(u.parsing->piece)) throw http::refusal(502, "too large to keep");
         }
         const auto at = u.times.time_of_day();
-        cache::stored fresh;
+        http_cache::stored fresh;
         if (u.parsing->head.status == 304) {
-            fresh = cache::freshened(*stale, request, u.parsing->head, u.times);
+            fresh = http_cache::freshened(*stale, request, u.parsing->head, u.times);
             if (fresh && !may_stay(request, *fresh, at)) fresh = nullptr;
-        } else if (body.open() && cache::storable(request, u.parsing->head, at)) {
-            fresh = cache::make_stored(url, request, u.parsing->head, body.take(), u.times);
+        } else if (body.open() && http_cache::storable(request, u.parsing->head, at)) {
+            fresh = http_cache::make_stored(url, request, u.parsing->head, body.take(), u.times);
         }
         auto anyone = request;
         anyone.fields.erase("Authorization");
         if (fresh) {
             keep(fresh);
         } else if (!server_error(u.parsing->head.status) &&
-                   !cache::storable(anyone, u.parsing->head, at)) {  // by its own word, not by the client's
+                   !http_cache::storable(anyone, u.parsing->head,
+                                         at)) {  // by its own word, not by the client's
             co_await forget(here, url);
         }
         if (u.parsing->keep_alive()) here.client.keep(std::move(u.channel));

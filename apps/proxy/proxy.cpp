@@ -13,16 +13,16 @@
 #include "forwards.hpp"
 #include "http/elsewhere.hpp"
 #include "http/now.hpp"
-#include "posy/cache/cache_control.hpp"
-#include "posy/cache/url.hpp"
-#include "posy/cache/validation.hpp"
+#include "posy/http_cache/cache_control.hpp"
+#include "posy/http_cache/url.hpp"
+#include "posy/http_cache/validation.hpp"
 
 namespace posy::proxy {
 
 namespace asio = boost::asio;
 using namespace std::chrono_literals;
-using cache::forward_reason;
-using cache::verdict;
+using http_cache::forward_reason;
+using http_cache::verdict;
 
 std::string_view name_of(outcome o) {
     static constexpr std::array<std::string_view, static_cast<std::size_t>(outcome::count_)> names{
@@ -38,7 +38,7 @@ constexpr auto idle_time = 60s;  // without a byte moving
 
 proxy::proxy(const options& how, const node::options& node_how, http::server& server)
     : how_(how), server_(server), log_(how.access_log) {
-    auto opened = cache::store::open(how_.store, this);
+    auto opened = http_cache::store::open(how_.store, this);
     if (!opened) throw std::runtime_error("the store: " + opened.error().text());
     store_ = std::move(*opened);
     node_ = std::make_unique<node::node>(node_how, server,
@@ -86,14 +86,14 @@ http::task<void> proxy::handle(http::request& r) {
     // A sibling gets what is here; nothing is fetched for it.
     using node::role;
     const auto& rights = node_->rights();
-    if (!rights.is(role::client, r) && !(rights.is(role::peer, r) && cache::may_look_up(r.head) &&
-                                         cache::request_directives_of(r.head.fields).only_if_cached))
+    if (!rights.is(role::client, r) && !(rights.is(role::peer, r) && http_cache::may_look_up(r.head) &&
+                                         http_cache::request_directives_of(r.head.fields).only_if_cached))
         throw http::refusal(403, rights.denial(role::client, r));
     if (const auto last = last_answer(r.head)) {
         co_await http::reply(r, *last);
         co_return;
     }
-    auto url = cache::normal_url(r.head.target);
+    auto url = http_cache::normal_url(r.head.target);
     if (!url || !http::parse_url(*url))
         throw http::refusal(400, "a proxy is asked for absolute URLs, http://… or https://…");
     exchange e{r, std::move(*url), {.cache = node_->how().name}, "1.1 " + node_->how().name};
@@ -103,13 +103,13 @@ http::task<void> proxy::handle(http::request& r) {
 http::task<void> proxy::serve(exchange& e) {
     auto& head = e.request.head;
     if (const auto seen = head.fields.combined("Via")) {
-        for (const auto member : cache::list_members(*seen)) {
+        for (const auto member : http_cache::list_members(*seen)) {
             if (!member.ends_with(" " + node_->how().name)) continue;
             co_await refuse(e, 508, "the request has been here before", outcome::failed);
             co_return;
         }
     }
-    if (!cache::may_look_up(head)) {
+    if (!http_cache::may_look_up(head)) {
         e.status.forward =
             head.method == "GET" || head.method == "HEAD" ? forward_reason::request : forward_reason::method;
         co_await fetch_from_origin(e, nullptr);
@@ -117,7 +117,7 @@ http::task<void> proxy::serve(exchange& e) {
     }
     for (int round = 0;; ++round) {
         auto found = co_await look_up(e.request.here, e.url, head);
-        const auto decided = cache::decide(head, found.get(), http::seconds_now());
+        const auto decided = http_cache::decide(head, found.get(), http::seconds_now());
         e.status.forward = decided.why;
         if (!found && decided.why == forward_reason::uri_miss && store_->has(e.url))
             e.status.forward = forward_reason::vary_miss;
@@ -171,12 +171,12 @@ http::task<void> proxy::serve(exchange& e) {
     }
 }
 
-http::task<cache::stored> proxy::look_up(http::worker& here, const std::string& url,
-                                         const cache::request_head& head) {
+http::task<http_cache::stored> proxy::look_up(http::worker& here, const std::string& url,
+                                              const http_cache::request_head& head) {
     auto found = store_->memory().find(url, head);
     if (found || !store_->has_disk() || !store_->has(url)) co_return found;
     // What fails there has found nothing.
-    auto read = [store = store_.get(), url, head]() -> cache::stored {
+    auto read = [store = store_.get(), url, head]() -> http_cache::stored {
         try {
             return store->find(url, head);
         } catch (const std::exception&) {
@@ -187,8 +187,8 @@ http::task<cache::stored> proxy::look_up(http::worker& here, const std::string& 
 }
 
 // A body for the store, within what is left of the memory.
-cache::incoming_body proxy::collect(const std::string& url, const upstream& u) const {
-    const auto beside = cache::head_cost(u.parsing->head, url);
+http_cache::incoming_body proxy::collect(const std::string& url, const upstream& u) const {
+    const auto beside = http_cache::head_cost(u.parsing->head, url);
     const auto largest = store_->largest() - std::min(store_->largest(), beside);
     std::optional<std::uint64_t> length;
     if (const auto said = u.parsing->content_length()) length = *said;
@@ -196,7 +196,7 @@ cache::incoming_body proxy::collect(const std::string& url, const upstream& u) c
 }
 
 // At once into memory, where whoever waits for it looks first; to the disk in turn, if it keeps up.
-void proxy::keep(cache::stored object) {
+void proxy::keep(http_cache::stored object) {
     if (!store_->has_disk()) return void(store_->put(object));
     store_->memory().put(object);
     const auto size = object->size;
@@ -226,7 +226,7 @@ void proxy::land(exchange& e) {
 }
 
 // What we add to every head.
-std::string proxy::own_lines(const exchange& e, const cache::cache_status& status) const {
+std::string proxy::own_lines(const exchange& e, const http_cache::cache_status& status) const {
     return fmt::format("Via: {}\r\nCache-Status: {}\r\n{}\r\n", e.via, status.text(),
                        e.request.keep_alive ? "" : "Connection: close\r\n");
 }
@@ -239,16 +239,16 @@ void proxy::count(const exchange& e, outcome o, unsigned status, std::uint64_t b
                    bytes);
 }
 
-http::task<void> proxy::answer_from(exchange& e, cache::stored object, outcome o) {
+http::task<void> proxy::answer_from(exchange& e, http_cache::stored object, outcome o) {
     const auto at = http::seconds_now();
     auto status = e.status;
     status.hit = o != outcome::revalidated;
     if (status.hit) status.forward.reset();
     status.ttl = object->ttl(at);
-    const bool unchanged = cache::not_modified(e.request.head, *object, at);
+    const bool unchanged = http_cache::not_modified(e.request.head, *object, at);
     const bool bare = unchanged || e.request.head.method == "HEAD";
     const std::string short_head =
-        unchanged ? http::to_text(cache::not_modified_head(*object)) : std::string();
+        unchanged ? http::to_text(http_cache::not_modified_head(*object)) : std::string();
     const std::string lines = fmt::format("Age: {}\r\n{}", object->age(at), e.cookies) + own_lines(e, status);
     const std::array<asio::const_buffer, 3> parts{
         unchanged ? asio::buffer(short_head) : asio::buffer(object->wire_head), asio::buffer(lines),
@@ -320,7 +320,7 @@ void proxy::describe(node::metrics& m) const {
     m.gauge("posy_cache_limit_bytes", "What these bytes cannot exceed", number(store_->room()->bytes()));
     m.counter("posy_proxy_unkept_total", "Answers passed on and not stored for want of memory",
               number(store_->room()->refusals()));
-    const auto tier = [&](std::string_view name, const cache::store_counts& c) {
+    const auto tier = [&](std::string_view name, const http_cache::store_counts& c) {
         const auto label = node::metrics::label("tier", name);
         m.gauge("posy_cache_bytes", "Bytes in the store", number(c.bytes), label);
         m.gauge("posy_cache_objects", "Responses in the store", number(c.objects), label);

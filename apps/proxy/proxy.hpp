@@ -19,15 +19,15 @@
 #include "access_log.hpp"
 #include "flights.hpp"
 #include "node/node.hpp"
-#include "posy/cache/policy.hpp"
-#include "posy/cache/room.hpp"
-#include "posy/cache/store.hpp"
+#include "posy/http_cache/policy.hpp"
+#include "posy/http_cache/room.hpp"
+#include "posy/http_cache/store.hpp"
 #include "upstream.hpp"
 
 namespace posy::proxy {
 
 struct options {
-    cache::store_options store;
+    http_cache::store_options store;
     bool keep_siblings = false;  // store what came from a sibling, too; else it stays there alone
     std::uint64_t max_object = std::uint64_t{8} << 20;  // larger answers pass through
     std::string access_log;
@@ -52,7 +52,7 @@ enum class outcome {
 };
 std::string_view name_of(outcome);
 
-class proxy : cache::observer {
+class proxy : http_cache::observer {
   public:
     proxy(const options&, const node::options&, http::server&);
     ~proxy() override;
@@ -68,23 +68,24 @@ class proxy : cache::observer {
     void left(std::string_view url) override;
 
     http::task<void> serve(exchange&);
-    http::task<void> answer_from(exchange&, cache::stored, outcome);
-    http::task<void> fetch(exchange&, cache::stored stale);
+    http::task<void> answer_from(exchange&, http_cache::stored, outcome);
+    http::task<void> fetch(exchange&, http_cache::stored stale);
     http::task<bool> fetch_from_sibling(exchange&);
-    http::task<bool> fetch_from_origin(exchange&, const cache::stored& stale);
+    http::task<bool> fetch_from_origin(exchange&, const http_cache::stored& stale);
     http::task<bool> relay(exchange&, upstream&, outcome);
     http::task<void> refuse(exchange&, unsigned status, const std::string& why, outcome);
-    http::task<void> revalidate(http::worker&, cache::request_head, std::string url, cache::stored);
+    http::task<void> revalidate(http::worker&, http_cache::request_head, std::string url, http_cache::stored);
     http::task<void> open_tunnel(http::request&);
     http::task<std::vector<std::shared_ptr<node::peer>>> holders(exchange&);
     http::task<std::vector<std::shared_ptr<node::peer>>> ask_everyone(exchange&);
 
-    http::task<cache::stored> look_up(http::worker&, const std::string& url, const cache::request_head&);
-    cache::incoming_body collect(const std::string& url, const upstream&) const;
-    void keep(cache::stored);
+    http::task<http_cache::stored> look_up(http::worker&, const std::string& url,
+                                           const http_cache::request_head&);
+    http_cache::incoming_body collect(const std::string& url, const upstream&) const;
+    void keep(http_cache::stored);
     http::task<void> forget(http::worker&, std::string url);
     void land(exchange&);
-    std::string own_lines(const exchange&, const cache::cache_status&) const;
+    std::string own_lines(const exchange&, const http_cache::cache_status&) const;
     void count(const exchange&, outcome, unsigned status, std::uint64_t bytes);
     http::task<void> keep_time();
     void describe(node::metrics&) const;
@@ -92,7 +93,7 @@ class proxy : cache::observer {
     options how_;
     http::server& server_;
     std::unique_ptr<node::node> node_;
-    std::unique_ptr<cache::store> store_;
+    std::unique_ptr<http_cache::store> store_;
     std::atomic<bool> counting_{false};  // the set is there, and hears of changes
     access_log log_;
     flights flights_;

@@ -9,14 +9,14 @@
 
 #include "http/client.hpp"
 #include "http/server.hpp"
-#include "posy/cache/stored_response.hpp"
+#include "posy/http_cache/stored_response.hpp"
 
 namespace posy::proxy {
 
 struct upstream {
     http::channel channel;
     std::unique_ptr<http::parser<http::response_head>> parsing;  // its head is complete
-    cache::exchange_times times;
+    http_cache::exchange_times times;
 
     // The next piece of the body, in parsing->piece; false at its end.
     http::task<bool> more() { co_return co_await channel.reader->more(*parsing); }

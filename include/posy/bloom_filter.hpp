@@ -2,7 +2,7 @@
 // one it did.
 //
 // It sees digests, not keys: make them with hash() once, ask as many filters as you like. Insert and query
-// are visitors of the same positions (posy/layout/).
+// are visitors of the same positions.
 //
 // Thread safety: const calls from many threads; insert_concurrently() from many threads, together with itself
 // and with may_contain(); any other change needs exclusion.
@@ -16,7 +16,6 @@
 
 #include "posy/bit_array.hpp"
 #include "posy/geometry.hpp"
-#include "posy/layout/all.hpp"
 #include "posy/provenance.hpp"
 
 namespace posy {

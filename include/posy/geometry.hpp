@@ -9,13 +9,14 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "posy/digest.hpp"
 #include "posy/result.hpp"
 
 namespace posy {
 
-// How a digest becomes positions; each has a header in posy/layout/. The numbers are on the wire.
+// How a digest becomes positions; each has a header in src/layout/. The numbers are on the wire.
 enum class layout_id : std::uint8_t {
     spread = 1,   // the classic filter: every hash ranges over the whole array
     sliced = 2,   // every hash has its own slice of bits / hashes
@@ -45,6 +46,9 @@ result<void> check(const geometry&);
 
 // The nearest array size that `layout` can have with so many hashes: `bits` rounded up to its granule.
 std::uint64_t round_up_bits(std::uint64_t bits, unsigned hashes, layout_id layout);
+
+// Where the bits of a digest are: one position per hash, in their order. Precondition: check(g).
+std::vector<std::uint64_t> positions_of(const geometry&, digest);
 
 // What differs between two geometries: "bits 1000 and 2000, hashes 7 and 5"; and the error that says so.
 std::string difference(const geometry&, const geometry&);

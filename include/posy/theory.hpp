@@ -85,17 +85,6 @@ double lower_bound_bits(double n, double rate, double universe);
 inline constexpr double bloom_overhead = std::numbers::log2e;
 double bloom_bits(double n, double rate);
 
-// The whole payload of a sealed filter of n keys (posy/sealed_filter.hpp), or of a Bloomier map with values
-// of so many bits: n (v + r + x) (1 + 0.4 %) + some bytes, where r = ⌊log2(1/ε)⌋ and x = 2 − 2^(r+1) ε is the
-// share of the keys with one bit more. It follows the builder's own choices, so small sets are right, too:
-// within 1 % of the mean from 10^4 keys on. NaN for more than 2^40 keys or ε outside 2^-32 to 1.
-double sealed_bits(double n, double rate, unsigned value_bits = 0);
-
-// The rate that such a filter will have, where ε was asked for: fingerprints of r bits and of one more are
-// mixed in whole blocks of 64 unknowns, and in a set of at most 64 keys not at all. So up to 64 keys it is
-// the next lower power of two; at some thousands of keys, within 2 % of ε.
-double sealed_rate(double n, double rate);
-
 // m = ⌈−n ln ε/(ln 2)²⌉ and k = max(1, round(m ln 2/n)), as Hadoop filters are sized (Miner & Shook 2012,
 // app. A). The Java helpers printed there use float, so m is off by tens of bits at 10^8 items; truncate, so
 // the rate asked for is missed by a hair; return int, so m silently stops at 2^31 − 1; and let k round to 0,

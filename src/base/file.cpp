@@ -1,4 +1,4 @@
-#include "file.hpp"
+#include "posy/base/file.hpp"
 
 #include <fcntl.h>
 #include <poll.h>

@@ -1,4 +1,4 @@
-#include "instructions.hpp"
+#include "posy/base/instructions.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "machine.hpp"
+#include "posy/base/machine.hpp"
 
 #include <unistd.h>
 

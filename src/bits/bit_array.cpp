@@ -12,8 +12,7 @@
 #include <string>
 
 #include "array_memory.hpp"
-#include "base/machine.hpp"
-#include "posy/layout/traits.hpp"
+#include "posy/base/machine.hpp"
 #include "word_kernels.hpp"
 
 namespace posy {
@@ -102,8 +101,6 @@ result<bit_array> bit_array::clone() const {
     if (copy) std::ranges::copy(words(), copy->words().begin());
     return copy;
 }
-
-std::uint64_t layouts::ones_in(std::span<const std::uint64_t> words) { return bits::count_ones(words); }
 
 std::uint64_t ones_of_union(const bit_array& a, const bit_array& b) {
     return bits::count_ones_of(bits::operation::unite, a.words(), b.words());

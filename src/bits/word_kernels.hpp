@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <span>
 
-#include "base/instructions.hpp"
+#include "posy/base/instructions.hpp"
 
 namespace posy::bits {
 

@@ -39,7 +39,7 @@ void arrange(const byte_array_form& form, std::span<std::uint64_t> words, bool l
 }  // namespace
 
 void encode_byte_array(const byte_array_form& form, std::span<const std::uint64_t> words,
-                       std::vector<std::byte>& out, const how& run) {
+                       std::vector<std::byte>& out, const base::how& run) {
     const chunking chunks(form);
     const byte_coder coder(form.model, lanes_for(form.coded_bytes), run.instructions);
     struct worker {
@@ -61,7 +61,7 @@ void encode_byte_array(const byte_array_form& form, std::span<const std::uint64_
     std::vector<std::vector<std::byte>> coded(workers.size() == 1 ? 1 : 8 * workers.size());
     for (std::uint64_t first = 0; first < chunks.count(); first += coded.size()) {
         const std::size_t now = std::min<std::uint64_t>(coded.size(), chunks.count() - first);
-        for_each_index(workers.size(), run.threads, [&](std::size_t self) {
+        base::for_each_index(workers.size(), run.threads, [&](std::size_t self) {
             for (std::size_t i = self; i < now; i += workers.size()) {
                 coded[i].clear();
                 encode(first + i, workers[self], coded[i]);
@@ -75,7 +75,7 @@ void encode_byte_array(const byte_array_form& form, std::span<const std::uint64_
 }
 
 result<void> decode_byte_array(const byte_array_form& form, byte_view coded, std::span<std::uint64_t> words,
-                               std::uint64_t start, const how& run) {
+                               std::uint64_t start, const base::how& run) {
     const chunking chunks(form);
     struct part {
         byte_view coded;
@@ -99,7 +99,7 @@ result<void> decode_byte_array(const byte_array_form& form, byte_view coded, std
     const byte_coder coder(form.model, lanes_for(form.coded_bytes), run.instructions);
     std::vector<byte_coder::scratch> spare(std::clamp<std::uint64_t>(run.threads, 1, chunks.count()));
     std::atomic<bool> stop = false;
-    for_each_index(spare.size(), run.threads, [&](std::size_t worker) {
+    base::for_each_index(spare.size(), run.threads, [&](std::size_t worker) {
         for (std::uint64_t i = worker; i < chunks.count() && !stop; i += spare.size()) {
             const auto mine = chunks.words_of(i, words);
             const bool last = i + 1 == chunks.count();

@@ -7,9 +7,9 @@
 // both ends make.
 #pragma once
 
+#include "base/how.hpp"
 #include "byte_model.hpp"
 #include "codec.hpp"
-#include "how.hpp"
 
 namespace posy::codec {
 
@@ -21,10 +21,10 @@ struct byte_array_form {
 };
 
 void encode_byte_array(const byte_array_form&, std::span<const std::uint64_t> words,
-                       std::vector<std::byte>& out, const how&);
+                       std::vector<std::byte>& out, const base::how&);
 // Offsets in errors count from `start`.
 result<void> decode_byte_array(const byte_array_form&, byte_view coded, std::span<std::uint64_t> words,
-                               std::uint64_t start, const how&);
+                               std::uint64_t start, const base::how&);
 
 // The bits of the last word that belong to an array.
 constexpr std::uint64_t tail_mask(std::uint64_t bits) {

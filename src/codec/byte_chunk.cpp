@@ -62,7 +62,7 @@ std::uint8_t* byte_coder::scratch::at_least(std::size_t bytes) {
     return memory.get();
 }
 
-byte_coder::byte_coder(const byte_model& model, unsigned lanes, instruction_set instructions)
+byte_coder::byte_coder(const byte_model& model, unsigned lanes, base::instruction_set instructions)
     : model_(model),
       tables_(model),
       side_(model_),

@@ -33,7 +33,7 @@ inline constexpr unsigned lanes_for(std::uint64_t coded_bytes) {
 // The parts of a coder that depend on the model only; one for all chunks and threads.
 class byte_coder {
   public:
-    byte_coder(const byte_model& model, unsigned lanes, instruction_set);
+    byte_coder(const byte_model& model, unsigned lanes, base::instruction_set);
 
     // Memory that grows to twice a chunk and is used again for the next one; one a thread.
     struct scratch {
@@ -54,7 +54,7 @@ class byte_coder {
     side_decoder side_;
     rans_kernel kernel_;
     unsigned lanes_;
-    instruction_set instructions_;
+    base::instruction_set instructions_;
 };
 
 }  // namespace posy::codec

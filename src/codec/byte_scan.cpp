@@ -124,29 +124,29 @@ POSY_AVX2 void replace_equal_avx2(std::span<std::uint8_t> bytes, std::uint8_t va
 }  // namespace
 
 #if defined(__x86_64__)
-#define POSY_DISPATCH(name, ...)                                           \
-    if (set == instruction_set::avx512) return name##_avx512(__VA_ARGS__); \
-    if (set == instruction_set::avx2) return name##_avx2(__VA_ARGS__);
+#define POSY_DISPATCH(name, ...)                                                 \
+    if (set == base::instruction_set::avx512) return name##_avx512(__VA_ARGS__); \
+    if (set == base::instruction_set::avx2) return name##_avx2(__VA_ARGS__);
 #else
 #define POSY_DISPATCH(...)
 #endif
 
-std::size_t collect([[maybe_unused]] instruction_set set, std::span<const std::uint8_t> bytes,
+std::size_t collect([[maybe_unused]] base::instruction_set set, std::span<const std::uint8_t> bytes,
                     const std::array<bool, 256>& which, std::uint8_t* to) {
     POSY_DISPATCH(collect, bytes, which, to)
     return collect_scalar(bytes, which, to);
 }
 
-std::size_t count_equal([[maybe_unused]] instruction_set set, std::span<const std::uint8_t> bytes,
+std::size_t count_equal([[maybe_unused]] base::instruction_set set, std::span<const std::uint8_t> bytes,
                         std::uint8_t value) {
 #if defined(__x86_64__)
-    if (set == instruction_set::avx512) return count_equal_avx512(bytes, value);
+    if (set == base::instruction_set::avx512) return count_equal_avx512(bytes, value);
 #endif
     return static_cast<std::size_t>(std::ranges::count(bytes, value));
 }
 
-void replace_equal([[maybe_unused]] instruction_set set, std::span<std::uint8_t> bytes, std::uint8_t value,
-                   const std::uint8_t* from) {
+void replace_equal([[maybe_unused]] base::instruction_set set, std::span<std::uint8_t> bytes,
+                   std::uint8_t value, const std::uint8_t* from) {
     POSY_DISPATCH(replace_equal, bytes, value, from)
     replace_scalar(bytes, value, from);
 }

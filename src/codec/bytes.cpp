@@ -30,13 +30,13 @@ byte_array_form form_of(std::uint64_t ones, std::uint64_t bits) {
 
 }  // namespace
 
-void encode_bytes(bit_view view, std::vector<std::byte>& out, const how& run) {
+void encode_bytes(bit_view view, std::vector<std::byte>& out, const base::how& run) {
     base::put_varint(out, view.ones);
     if (view.ones == 0 || view.ones == view.bits) return;
     encode_byte_array(form_of(view.ones, view.bits), view.words, out, run);
 }
 
-result<void> decode_bytes(byte_view coded, bit_room room, const how& run) {
+result<void> decode_bytes(byte_view coded, bit_room room, const base::how& run) {
     const std::size_t size = coded.size();
     const auto ones = base::take_varint(coded);
     if (!ones) return error{"the count of ones is cut off or not a number", 0};
@@ -54,7 +54,7 @@ result<void> decode_bytes(byte_view coded, bit_room room, const how& run) {
     return done;
 }
 
-void encode_bytes(bit_view view, std::vector<std::byte>& out) { encode_bytes(view, out, how{}); }
-result<void> decode_bytes(byte_view coded, bit_room room) { return decode_bytes(coded, room, how{}); }
+void encode_bytes(bit_view view, std::vector<std::byte>& out) { encode_bytes(view, out, base::how{}); }
+result<void> decode_bytes(byte_view coded, bit_room room) { return decode_bytes(coded, room, base::how{}); }
 
 }  // namespace posy::codec

@@ -4,10 +4,10 @@
 #include <array>
 #include <string>
 
-#include "base/machine.hpp"
 #include "base/varint.hpp"
 #include "bytes.hpp"
 #include "gaps.hpp"
+#include "posy/base/machine.hpp"
 
 namespace posy {
 namespace {
@@ -44,7 +44,7 @@ constexpr double sparse = 0.01;
 constexpr std::uint64_t slow_bits_per_byte = 128, fast_bytes_per_byte = 128, ones_per_byte = 64;
 
 // All cores, where there is enough for them to do; the bytes are the same.
-how run_for(std::uint64_t bits) {
+base::how run_for(std::uint64_t bits) {
     constexpr std::uint64_t enough = std::uint64_t{1} << 23;
     return {.threads = bits < enough ? 1 : base::usable_cores()};
 }

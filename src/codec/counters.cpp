@@ -27,7 +27,7 @@ __extension__ using wide = unsigned __int128;
 
 // Of the values of `cells` cells, those past the end included: they are zeros.
 histogram count_values(std::span<const std::uint64_t> words, std::uint64_t cells, unsigned width,
-                       instruction_set set) {
+                       base::instruction_set set) {
     histogram values{};
     if (width == 8) {
         values = count_bytes(words, cells);
@@ -61,7 +61,7 @@ std::uint64_t cells_for(std::uint64_t counters, unsigned width) {
 }  // namespace
 
 void encode_counters(std::span<const std::uint64_t> words, std::uint64_t counters, unsigned width,
-                     std::vector<std::byte>& out, const how& run) {
+                     std::vector<std::byte>& out, const base::how& run) {
     const std::uint64_t cells = cells_for(counters, width);
     const histogram values = count_values(words, cells, width, run.instructions);
     unsigned largest = 255;
@@ -72,7 +72,7 @@ void encode_counters(std::span<const std::uint64_t> words, std::uint64_t counter
 }
 
 result<void> decode_counters(byte_view coded, std::span<std::uint64_t> words, std::uint64_t counters,
-                             unsigned width, const how& run) {
+                             unsigned width, const base::how& run) {
     const std::uint64_t size = coded.size(), cells = cells_for(counters, width);
     const auto at = [&] { return size - coded.size(); };
     const auto largest = base::take_varint(coded);

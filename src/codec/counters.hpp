@@ -4,15 +4,15 @@
 // right size, and answers with an error or the very counters that were encoded.
 #pragma once
 
+#include "base/how.hpp"
 #include "codec.hpp"
-#include "how.hpp"
 
 namespace posy::codec {
 
 // Counter i is the i-th group of `width` bits, 4 or 8, lowest first; bits past the last counter are zero.
 void encode_counters(std::span<const std::uint64_t> words, std::uint64_t counters, unsigned width,
-                     std::vector<std::byte>& out, const how& = {});
+                     std::vector<std::byte>& out, const base::how& = {});
 result<void> decode_counters(byte_view, std::span<std::uint64_t> words, std::uint64_t counters,
-                             unsigned width, const how& = {});
+                             unsigned width, const base::how& = {});
 
 }  // namespace posy::codec

@@ -6,13 +6,13 @@
 #include <string>
 
 #include "base/varint.hpp"
+#include "base/wide.hpp"
 #include "posy/geometry.hpp"
-#include "posy/layout/probe.hpp"
 
 namespace posy::codec {
 namespace {
 
-using layouts::u128;
+using base::u128;
 
 constexpr unsigned max_low_bits = 40, max_block_log2 = 40;
 constexpr unsigned step = 56;  // bits of the highs that are looked at together
@@ -96,7 +96,7 @@ std::vector<std::byte> encode_elias_fano(bit_view in) {
     return bytes;
 }
 
-result<elias_fano> elias_fano::open(byte_view bytes, std::uint64_t bits, instruction_set set) {
+result<elias_fano> elias_fano::open(byte_view bytes, std::uint64_t bits, base::instruction_set set) {
     if (bits == 0 || bits > max_bits) return error{"an array of " + std::to_string(bits) + " bits"};
     byte_view rest = bytes;
     const auto wrong = [&](const char* what) {
@@ -277,7 +277,7 @@ struct elias_fano::kernels {
     }
 };
 
-elias_fano::lookup* elias_fano::choose(unsigned low_bits, instruction_set set) {
+elias_fano::lookup* elias_fano::choose(unsigned low_bits, base::instruction_set set) {
     if (low_bits == 0) return kernels::plain;
     return bmi2_among(set) ? kernels::bmi2 : kernels::portable;
 }

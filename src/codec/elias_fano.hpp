@@ -55,7 +55,7 @@ class elias_fano {
     // takes no memory. What is accepted here can be asked anything: damaged bits give wrong answers, never a
     // read outside the bytes and never more than one pass over them, even if the bytes change afterwards.
     static result<elias_fano> open(byte_view bytes, std::uint64_t bits,
-                                   instruction_set = best_instruction_set());
+                                   base::instruction_set = base::best_instruction_set());
 
     // Precondition of both: position < bits.
     bool test(std::uint64_t position) const { return lookup_(*this, position); }
@@ -73,7 +73,7 @@ class elias_fano {
     using lookup = bool(const elias_fano&, std::uint64_t position);
 
     elias_fano() = default;
-    static lookup* choose(unsigned low_bits, instruction_set);
+    static lookup* choose(unsigned low_bits, base::instruction_set);
     std::uint64_t buckets() const { return ((bits_ - 1) >> low_bits_) + 1; }
 
     line_table ranks_;  // ones before each block

@@ -40,7 +40,7 @@ void complement(std::span<std::uint64_t> words, std::uint64_t bits) {
 
 }  // namespace
 
-void encode_gaps(bit_view view, std::vector<std::byte>& out, const how& run) {
+void encode_gaps(bit_view view, std::vector<std::byte>& out, const base::how& run) {
     base::put_varint(out, view.ones);
     if (view.ones == 0 || view.ones == view.bits) return;
     std::vector<std::uint64_t> zeros;
@@ -65,7 +65,7 @@ void encode_gaps(bit_view view, std::vector<std::byte>& out, const how& run) {
     const std::uint64_t chunks = (view.bits - 1) / each + 1;
     for (std::uint64_t first = 0; first < chunks; first += width) {
         const std::size_t now = std::min<std::uint64_t>(width, chunks - first);
-        for_each_index(now, width, [&](std::size_t i) {
+        base::for_each_index(now, width, [&](std::size_t i) {
             const std::uint64_t from = (first + i) * each, to = from + std::min(each, view.bits - from);
             workers[i].coded.clear();
             workers[i].ones = bits::count_ones(
@@ -80,7 +80,7 @@ void encode_gaps(bit_view view, std::vector<std::byte>& out, const how& run) {
     }
 }
 
-result<void> decode_gaps(byte_view coded, bit_room room, const how& run) {
+result<void> decode_gaps(byte_view coded, bit_room room, const base::how& run) {
     const std::size_t total = coded.size();
     const auto ones = base::take_varint(coded);
     if (!ones) return error{"the count of ones is cut off or not a number", 0};
@@ -118,7 +118,7 @@ result<void> decode_gaps(byte_view coded, bit_room room, const how& run) {
         if (left != 0) return error{"fewer ones in the chunks than announced", 0};
     }
     const gap_coder coder(coded_ones, room.bits);
-    for_each_index(chunks, run.threads, [&](std::size_t i) {
+    base::for_each_index(chunks, run.threads, [&](std::size_t i) {
         const std::uint64_t from = i * each, to = from + std::min(each, room.bits - from);
         parts[i].wrong = coder.decode(parts[i].coded, room.words, from, to, parts[i].ones);
     });
@@ -128,7 +128,7 @@ result<void> decode_gaps(byte_view coded, bit_room room, const how& run) {
     return {};
 }
 
-void encode_gaps(bit_view view, std::vector<std::byte>& out) { encode_gaps(view, out, how{}); }
-result<void> decode_gaps(byte_view coded, bit_room room) { return decode_gaps(coded, room, how{}); }
+void encode_gaps(bit_view view, std::vector<std::byte>& out) { encode_gaps(view, out, base::how{}); }
+result<void> decode_gaps(byte_view coded, bit_room room) { return decode_gaps(coded, room, base::how{}); }
 
 }  // namespace posy::codec

@@ -76,10 +76,10 @@ count_nibbles_avx512(std::span<const std::uint64_t> words) {
 
 }  // namespace
 
-std::array<std::uint64_t, 16> count_nibbles([[maybe_unused]] instruction_set set,
+std::array<std::uint64_t, 16> count_nibbles([[maybe_unused]] base::instruction_set set,
                                             std::span<const std::uint64_t> words) {
 #if defined(__x86_64__)
-    if (set == instruction_set::avx512) return count_nibbles_avx512(words);
+    if (set == base::instruction_set::avx512) return count_nibbles_avx512(words);
 #endif
     const histogram bytes = count_bytes(words, 8 * words.size());
     std::array<std::uint64_t, 16> values{};

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <span>
 
-#include "how.hpp"
+#include "base/how.hpp"
 
 namespace posy::codec {
 
@@ -15,6 +15,6 @@ using histogram = std::array<std::uint64_t, 256>;
 histogram count_bytes(std::span<const std::uint64_t> words, std::uint64_t size);
 
 // Of all nibbles of the words.
-std::array<std::uint64_t, 16> count_nibbles(instruction_set, std::span<const std::uint64_t> words);
+std::array<std::uint64_t, 16> count_nibbles(base::instruction_set, std::span<const std::uint64_t> words);
 
 }  // namespace posy::codec

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "codec/how.hpp"
+#include "base/how.hpp"
 #include "posy/bytes.hpp"
 
 namespace posy::codec {
@@ -78,10 +78,10 @@ class bit_writer {
 // which is right everywhere and slow; so a lookup is compiled twice, and open() chooses.
 #if defined(__x86_64__)
 #define POSY_BMI2 [[gnu::target("popcnt,bmi,bmi2")]]
-inline bool bmi2_among(instruction_set set) { return set != instruction_set::scalar; }
+inline bool bmi2_among(base::instruction_set set) { return set != base::instruction_set::scalar; }
 #else
 #define POSY_BMI2
-inline bool bmi2_among(instruction_set) { return false; }
+inline bool bmi2_among(base::instruction_set) { return false; }
 #endif
 
 // Calls visit(position) for every one of `words`, in order; `first` is the position of their first bit.

@@ -4,13 +4,13 @@
 #include <string>
 
 #include "base/varint.hpp"
+#include "base/wide.hpp"
 #include "codec/packed_bits.hpp"
 #include "posy/geometry.hpp"
-#include "posy/layout/probe.hpp"
 
 namespace posy::codec {
 
-using layouts::u128;
+using base::u128;
 
 std::vector<std::byte> encode_position_list(bit_view in) {
     const unsigned width = width_of(in.bits - 1);
@@ -55,7 +55,7 @@ inline std::uint64_t position_list::at(std::uint64_t i) const {
 }
 
 inline std::uint64_t position_list::places(std::uint64_t distance) const {
-    return layouts::scale(distance, density_);
+    return base::scale(distance, density_);
 }
 
 bool position_list::test(std::uint64_t position) const {

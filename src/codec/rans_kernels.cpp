@@ -97,12 +97,12 @@ std::size_t decode_no_blocks(const rans_tables&, std::uint8_t*, std::size_t, std
 
 }  // namespace
 
-rans_kernel rans_kernel_for(instruction_set set, [[maybe_unused]] const rans_tables& tables) {
+rans_kernel rans_kernel_for(base::instruction_set set, [[maybe_unused]] const rans_tables& tables) {
 #if defined(__x86_64__)
-    if (set == instruction_set::avx512)
+    if (set == base::instruction_set::avx512)
         return tables.by_ones ? rans_kernel{encode_by_ones_avx512, decode_by_ones_avx512}
                               : rans_kernel{encode_avx512, decode_avx512};
-    if (set == instruction_set::avx2) return {encode_avx2, decode_avx2};
+    if (set == base::instruction_set::avx2) return {encode_avx2, decode_avx2};
 #endif
     return {encode_blocks, decode_no_blocks};
 }

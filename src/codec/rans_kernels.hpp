@@ -29,8 +29,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "base/how.hpp"
 #include "byte_model.hpp"
-#include "how.hpp"
 
 namespace posy::codec {
 
@@ -66,7 +66,7 @@ struct rans_kernel {
     block_encoder* encode;
     block_decoder* decode;
 };
-rans_kernel rans_kernel_for(instruction_set, const rans_tables&);
+rans_kernel rans_kernel_for(base::instruction_set, const rans_tables&);
 
 #if defined(__x86_64__)
 // By table, any model.

@@ -5,13 +5,13 @@
 #include <string>
 
 #include "base/varint.hpp"
+#include "base/wide.hpp"
 #include "posy/geometry.hpp"
-#include "posy/layout/probe.hpp"
 
 namespace posy::codec {
 namespace {
 
-using layouts::u128;
+using base::u128;
 
 constexpr unsigned min_block_log2 = 6, max_block_log2 = 40;
 constexpr unsigned max_remainder_bits = 40;
@@ -32,7 +32,7 @@ unsigned best_remainder_bits(std::uint64_t bits, std::uint64_t ones) {
     constexpr std::uint64_t golden = 0x9e3779b97f4a7c15;  // 2^64 (√5 − 1) / 2
     auto q = static_cast<std::uint64_t>((u128{bits - ones} << 64) / bits);
     unsigned r = 0;
-    for (; q > golden && r < max_remainder_bits; ++r) q = layouts::scale(q, q);
+    for (; q > golden && r < max_remainder_bits; ++r) q = base::scale(q, q);
     return r;
 }
 
@@ -111,7 +111,7 @@ std::vector<std::byte> encode_rice_blocks(bit_view in) {
     return b.first <= payload_bits_ && b.ones * (remainder_bits_ + 1u) <= payload_bits_ - b.first;
 }
 
-result<rice_blocks> rice_blocks::open(byte_view bytes, std::uint64_t bits, instruction_set set) {
+result<rice_blocks> rice_blocks::open(byte_view bytes, std::uint64_t bits, base::instruction_set set) {
     if (bits == 0 || bits > max_bits) return error{"an array of " + std::to_string(bits) + " bits"};
     byte_view rest = bytes;
     const auto wrong = [&](const char* what) {
@@ -307,7 +307,7 @@ struct rice_blocks::kernels {
     }
 };
 
-rice_blocks::lookup* rice_blocks::lookup_for(unsigned remainder_bits, instruction_set set) {
+rice_blocks::lookup* rice_blocks::lookup_for(unsigned remainder_bits, base::instruction_set set) {
     if (remainder_bits == 0) return kernels::plain;
     if (!bmi2_among(set)) return kernels::portable;
     constexpr std::array<lookup*, 9> table{kernels::bmi2<0>, kernels::bmi2<1>, kernels::bmi2<2>,

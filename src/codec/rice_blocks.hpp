@@ -74,7 +74,7 @@ class rice_blocks {
     // no memory. What is accepted here can be asked anything: a damaged payload gives wrong answers, never a
     // read outside the bytes and never more than one pass over them, even if the bytes change afterwards.
     static result<rice_blocks> open(byte_view bytes, std::uint64_t bits,
-                                    instruction_set = best_instruction_set());
+                                    base::instruction_set = base::best_instruction_set());
 
     // Precondition of both: position < bits.
     bool test(std::uint64_t position) const { return lookup_(*this, position); }
@@ -97,7 +97,7 @@ class rice_blocks {
     using lookup = bool(const rice_blocks&, std::uint64_t position);
 
     rice_blocks() = default;
-    static lookup* lookup_for(unsigned remainder_bits, instruction_set);
+    static lookup* lookup_for(unsigned remainder_bits, base::instruction_set);
     block find(std::uint64_t number) const;
     bool fits(block) const;
     std::uint64_t end_of(std::uint64_t number) const;  // the position behind the block's last

@@ -2,6 +2,7 @@
 
 #include <bit>
 
+#include "layout/all.hpp"
 #include "posy/saturate.hpp"
 
 namespace posy {

@@ -5,6 +5,7 @@
 
 #include "batches.hpp"
 #include "kernels.hpp"
+#include "layout/all.hpp"
 
 namespace posy {
 

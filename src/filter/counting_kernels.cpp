@@ -2,6 +2,7 @@
 
 #include "kernels.hpp"
 #include "key_positions.hpp"
+#include "layout/all.hpp"
 
 namespace posy::kernels {
 namespace {

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "base/instructions.hpp"
+#include "posy/base/instructions.hpp"
 #include "posy/counter_array.hpp"
 #include "posy/geometry.hpp"
 

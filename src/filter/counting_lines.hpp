@@ -91,7 +91,7 @@ POSY_TARGET void fetch_counters(const counting_arrays& of, const geometry& g, co
                                 std::size_t count) {
     const Line line(g);
     const counted_lines lines(of);
-    for (std::size_t i = 0; i < count; ++i) lines.fetch(layouts::scale(later[i].low, line.lines));
+    for (std::size_t i = 0; i < count; ++i) lines.fetch(base::scale(later[i].low, line.lines));
 }
 
 template <class Line>
@@ -100,10 +100,10 @@ POSY_TARGET void insert_counted(counting_arrays& to, const geometry& g, const di
     const Line line(g);
     const counted_lines lines(to);
     for (std::size_t i = 0; i < count; ++i) {
-        if (more) lines.fetch(layouts::scale(now[i + window].low, line.lines));
+        if (more) lines.fetch(base::scale(now[i + window].low, line.lines));
         layer key[Line::layers];
         line(now[i], key);
-        const std::uint64_t at = layouts::scale(now[i].low, line.lines);
+        const std::uint64_t at = base::scale(now[i].low, line.lines);
         lanes64& counters = lines.counters[at];
         lanes16& projection = lines.projection[at];
         lanes64 values = counters;
@@ -135,10 +135,10 @@ POSY_TARGET std::size_t remove_counted(counting_arrays& to, const geometry& g, c
     const counted_lines lines(to);
     std::size_t yes = 0;
     for (std::size_t i = 0; i < count; ++i) {
-        if (more) lines.fetch(layouts::scale(now[i + window].low, line.lines));
+        if (more) lines.fetch(base::scale(now[i + window].low, line.lines));
         layer key[Line::layers];
         line(now[i], key);
-        const std::uint64_t at = layouts::scale(now[i].low, line.lines);
+        const std::uint64_t at = base::scale(now[i].low, line.lines);
         lanes64& counters = lines.counters[at];
         lanes16& projection = lines.projection[at];
         lanes64 values = counters, which;

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-#include "posy/layout/all.hpp"
+#include "layout/all.hpp"
 
 #define POSY_TARGET  // any machine
 #include "probe_kernels.hpp"

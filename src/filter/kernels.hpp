@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "base/instructions.hpp"
+#include "posy/base/instructions.hpp"
 #include "posy/geometry.hpp"
 
 namespace posy::kernels {

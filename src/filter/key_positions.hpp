@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-#include "posy/layout/all.hpp"
+#include "layout/all.hpp"
 
 namespace posy {
 

@@ -16,8 +16,8 @@
 
 #include "kernels.hpp"
 #include "lanes.hpp"
-#include "posy/layout/narrow.hpp"
-#include "posy/layout/paired.hpp"
+#include "layout/narrow.hpp"
+#include "layout/paired.hpp"
 #include "probe_kernels.hpp"
 
 namespace posy::kernels {
@@ -78,9 +78,7 @@ struct in_one_line {
 
     explicit in_one_line(const geometry& g) : mask_of(g.hashes), lines(g.bits / 8 / sizeof(Lanes)) {}
 
-    POSY_INLINE void places(digest d, std::uint64_t (&line)[1]) const {
-        line[0] = layouts::scale(d.low, lines);
-    }
+    POSY_INLINE void places(digest d, std::uint64_t (&line)[1]) const { line[0] = base::scale(d.low, lines); }
     POSY_INLINE void masks(digest d, Lanes (&mask)[1]) const { mask_of(d, mask[0]); }
 };
 
@@ -94,8 +92,8 @@ struct in_two_lines {
     explicit in_two_lines(const geometry& g) : mask_of(g.hashes / 2), half(g.bits / 1024) {}
 
     POSY_INLINE void places(digest d, std::uint64_t (&line)[2]) const {
-        line[0] = layouts::scale(d.low, half);
-        line[1] = half + layouts::scale(layouts::paired::second(d).low, half);
+        line[0] = base::scale(d.low, half);
+        line[1] = half + base::scale(layouts::paired::second(d).low, half);
     }
     POSY_INLINE void masks(digest d, lanes64 (&mask)[2]) const {
         mask_of(d, mask[0]);

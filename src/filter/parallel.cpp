@@ -6,9 +6,10 @@
 #include <mutex>
 #include <vector>
 
-#include "base/threads.hpp"
 #include "batches.hpp"
 #include "kernels.hpp"
+#include "posy/base/threads.hpp"
+#include "layout/all.hpp"
 
 namespace posy {
 namespace {
@@ -47,10 +48,10 @@ class line_sorter {
 
     template <class Put>
     void sort(digest d, Put put) const {
-        put(layouts::scale(d.low, lines_) >> in_part_.shift, d);
+        put(base::scale(d.low, lines_) >> in_part_.shift, d);
         if (!paired_) return;
         const digest second = layouts::paired::second(d);
-        put(in_part_.regions + (layouts::scale(second.low, lines_) >> in_part_.shift), second);
+        put(in_part_.regions + (base::scale(second.low, lines_) >> in_part_.shift), second);
     }
     void work_off(std::size_t region, std::span<const digest> digests) const {
         std::uint64_t* words = words_ + (region < in_part_.regions ? 0 : part_.bits / 64);

@@ -14,8 +14,8 @@
 #include <array>
 
 #include "kernels.hpp"
-#include "posy/layout/sliced.hpp"
-#include "posy/layout/spread.hpp"
+#include "layout/sliced.hpp"
+#include "layout/spread.hpp"
 
 namespace posy::kernels {
 namespace {

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "layout/all.hpp"
 #include "posy/estimate.hpp"
 
 namespace posy {

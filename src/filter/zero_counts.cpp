@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "posy/layout/all.hpp"
+#include "layout/all.hpp"
 
 namespace posy {
 

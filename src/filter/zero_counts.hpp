@@ -5,8 +5,8 @@
 // expm1 and log1p, because q₂ and q₃ differ from q₁² by a part in m². O(1). docs/maths.md, section 6.
 #pragma once
 
+#include "layout/traits.hpp"
 #include "posy/estimate.hpp"
-#include "posy/layout/traits.hpp"
 
 namespace posy {
 

@@ -1,7 +1,7 @@
 // The hash families behind posy::hasher, one file each. All are pure: key bytes and seed in, digest out.
 #pragma once
 
-#include "base/instructions.hpp"
+#include "posy/base/instructions.hpp"
 #include "posy/digest.hpp"
 
 namespace posy::hash {

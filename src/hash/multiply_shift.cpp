@@ -6,13 +6,14 @@
 //
 // It promises pairs only. Keys with strong structure (1, 2, 3, …) can measure above or below the rates that
 // are predicted for fully random hashing; xxh3 does not show that.
+#include "base/wide.hpp"
 #include "draw.hpp"
 #include "families.hpp"
 
 namespace posy::hash {
 namespace {
 
-__extension__ typedef unsigned __int128 u128;  // NOLINT(modernize-use-using): -Wpedantic wants the mark
+using base::u128;
 
 struct sums {
     std::uint64_t seed;

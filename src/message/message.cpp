@@ -5,10 +5,10 @@
 #include <bit>
 #include <memory>
 
-#include "base/file.hpp"
 #include "codec/choose.hpp"
 #include "codec/counters.hpp"
 #include "frame.hpp"
+#include "posy/base/file.hpp"
 
 // Words go to the wire as they lie in memory. A port to a big-endian machine swaps them in this file.
 static_assert(std::endian::native == std::endian::little);

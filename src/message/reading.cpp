@@ -5,10 +5,10 @@
 #include <array>
 #include <bit>
 
-#include "base/file.hpp"
 #include "base/reader.hpp"
 #include "codec/choose.hpp"
 #include "codec/counters.hpp"
+#include "posy/base/file.hpp"
 
 // Words go to the wire as they lie in memory. A port to a big-endian machine swaps them here and in
 // message.cpp.

@@ -1,4 +1,4 @@
-#include "overlay/reputation.hpp"
+#include "posy/overlay/reputation.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "posy/reconcile/difference_sketch.hpp"
+#include "reconcile/difference_sketch.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -4,7 +4,7 @@
 
 #include "message/frame.hpp"
 #include "posy/plan.hpp"
-#include "posy/reconcile/theory.hpp"
+#include "reconcile/theory.hpp"
 #include "summary.hpp"
 #include "trie.hpp"
 

@@ -5,9 +5,9 @@
 #include <string>
 
 #include "posy/message.hpp"
-#include "posy/reconcile/key_texts.hpp"
 #include "posy/reconcile/session.hpp"
-#include "posy/reconcile/tree.hpp"
+#include "reconcile/key_texts.hpp"
+#include "reconcile/tree.hpp"
 
 namespace posy::reconcile {
 

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <random>
 
-#include "posy/reconcile/theory.hpp"
-#include "posy/reconcile/tree.hpp"
 #include "posy/theory.hpp"
+#include "reconcile/theory.hpp"
+#include "reconcile/tree.hpp"
 #include "rehearsal.hpp"
 #include "strategy.hpp"
 #include "summary.hpp"

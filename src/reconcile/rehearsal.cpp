@@ -5,7 +5,7 @@
 #include <memory>
 #include <random>
 
-#include "posy/reconcile/difference_sketch.hpp"
+#include "reconcile/difference_sketch.hpp"
 #include "strategy.hpp"
 #include "wire.hpp"
 

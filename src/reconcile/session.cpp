@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
-#include "hash/secret.hpp"
 #include "party.hpp"
 #include "payload.hpp"
-#include "posy/reconcile/coded_symbols.hpp"
-#include "posy/reconcile/difference_sketch.hpp"
+#include "posy/secret_hash.hpp"
+#include "reconcile/coded_symbols.hpp"
+#include "reconcile/difference_sketch.hpp"
 #include "set_part.hpp"
 #include "strategy.hpp"
 

@@ -16,8 +16,8 @@
 #include <cmath>
 #include <cstdint>
 
-#include "posy/reconcile/coded_symbols.hpp"
-#include "posy/reconcile/theory.hpp"
+#include "reconcile/coded_symbols.hpp"
+#include "reconcile/theory.hpp"
 
 namespace posy::reconcile {
 

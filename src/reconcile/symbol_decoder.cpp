@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "mix.hpp"
-#include "posy/reconcile/coded_symbols.hpp"
+#include "reconcile/coded_symbols.hpp"
 
 namespace posy::reconcile {
 namespace {

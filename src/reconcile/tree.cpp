@@ -1,4 +1,4 @@
-#include "posy/reconcile/tree.hpp"
+#include "reconcile/tree.hpp"
 
 #include <cmath>
 #include <utility>
@@ -6,9 +6,10 @@
 #include "bits/array_memory.hpp"
 #include "payload.hpp"
 #include "posy/plan.hpp"
-#include "posy/reconcile/theory.hpp"
 #include "posy/theory.hpp"
+#include "reconcile/theory.hpp"
 #include "trie.hpp"
+#include "layout/all.hpp"
 
 namespace posy::reconcile {
 namespace {

@@ -6,8 +6,8 @@
 #include <numbers>
 
 #include "posy/message.hpp"
-#include "posy/reconcile/coded_symbols.hpp"
-#include "posy/reconcile/difference_sketch.hpp"
+#include "reconcile/coded_symbols.hpp"
+#include "reconcile/difference_sketch.hpp"
 
 namespace posy::reconcile {
 

@@ -48,7 +48,7 @@ class builder {
 
   private:
     right_side<words> right_of(const Row& r) const {
-        const layouts::u128 bits = layouts::u128{r.place} << columns_.value | value_of(r);
+        const base::u128 bits = base::u128{r.place} << columns_.value | value_of(r);
         right_side<words> right;
         for (std::size_t w = 0; w < words; ++w) {
             right[w] = static_cast<std::uint64_t>(bits >> 64 * w) & used_[w];
@@ -64,7 +64,7 @@ class builder {
     double extra_;
     unsigned threads_;
     right_side<words> used_{};  // columns that any key has
-    kernels kernels_ = kernels::of(codec::best_instruction_set());
+    kernels kernels_ = kernels::of(base::best_instruction_set());
 };
 
 // Buckets first to last, and in a bucket the rows that start last come first. So the rows that find no place
@@ -171,7 +171,7 @@ result<remainder_shape> builder<Row, words>::solve_remainder(std::span<const Row
         const std::uint64_t used = ~std::uint64_t{0} >> (window - shape.width());
         const auto fits = [&](Row r) {
             advance(r, shape.seed);
-            const std::uint64_t start = layouts::scale(r.place, shape.starts());
+            const std::uint64_t start = base::scale(r.place, shape.starts());
             return equations.insert(static_cast<std::uint32_t>(start), (r.pattern & used) | 1, right_of(r)) !=
                    equations.contradiction;
         };

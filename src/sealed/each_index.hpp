@@ -6,14 +6,14 @@
 #include <cstddef>
 #include <new>
 
-#include "codec/how.hpp"
+#include "base/how.hpp"
 
 namespace posy::sealed {
 
 template <class Work>
 void each_index(std::size_t count, unsigned threads, const Work& work) {
     std::atomic<bool> no_memory = false;
-    codec::for_each_index(count, threads, [&](std::size_t i) {
+    base::for_each_index(count, threads, [&](std::size_t i) {
         try {
             work(i);
         } catch (const std::bad_alloc&) {

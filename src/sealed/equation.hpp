@@ -18,8 +18,8 @@
 #include <compare>
 #include <cstdint>
 
+#include "base/wide.hpp"
 #include "posy/digest.hpp"
-#include "posy/layout/probe.hpp"
 
 namespace posy::sealed {
 
@@ -61,9 +61,9 @@ struct start_point {
     std::uint64_t start;
 };
 inline start_point start_of(std::uint64_t place, std::uint64_t chunks, std::uint64_t starts) {
-    const layouts::u128 scaled = layouts::u128{place} * chunks;
+    const base::u128 scaled = base::u128{place} * chunks;
     return {static_cast<std::uint64_t>(scaled >> 64),
-            layouts::scale(static_cast<std::uint64_t>(scaled), starts)};
+            base::scale(static_cast<std::uint64_t>(scaled), starts)};
 }
 
 }  // namespace posy::sealed

@@ -58,10 +58,10 @@ void substitute_scalar(const std::uint64_t* coefficients, const std::uint64_t* r
 
 }  // namespace
 
-kernels kernels::of([[maybe_unused]] codec::instruction_set set) {
+kernels kernels::of([[maybe_unused]] base::instruction_set set) {
 #if defined(__x86_64__)
-    if (set == codec::instruction_set::avx512) return {add_avx512, substitute_avx512};
-    if (set == codec::instruction_set::avx2) return {add_popcount, substitute_popcount};
+    if (set == base::instruction_set::avx512) return {add_avx512, substitute_avx512};
+    if (set == base::instruction_set::avx2) return {add_popcount, substitute_popcount};
 #endif
     return {add_scalar, substitute_scalar};
 }

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "codec/how.hpp"
+#include "base/how.hpp"
 #include "posy/bytes.hpp"
 
 namespace posy::sealed {
@@ -26,7 +26,7 @@ struct kernels {
                              unsigned columns, std::uint64_t* states);
     substituter* substitute;
 
-    static kernels of(codec::instruction_set);
+    static kernels of(base::instruction_set);
 };
 
 #if defined(__x86_64__)

@@ -23,7 +23,7 @@ unsigned bumped_in(const std::byte* chunk_thresholds, std::uint64_t bucket) {
 }  // namespace
 
 result<ribbon> ribbon::open(std::shared_ptr<const void> keep_alive, byte_view payload,
-                            codec::instruction_set set) {
+                            base::instruction_set set) {
     std::uint64_t at = 0;
     auto taken = header::take(payload, at);
     if (!taken) return taken.error();
@@ -102,7 +102,7 @@ ribbon::equation ribbon::locate(digest d) const {
     const remainder_shape& last = header_.remainder;
     if (last.unknowns == 0) return {};
     advance(r, last.seed);
-    const std::uint64_t start = layouts::scale(r.place, last.starts());
+    const std::uint64_t start = base::scale(r.place, last.starts());
     const std::uint64_t used = ~std::uint64_t{0} >> (window - last.width());
     const unsigned all = c.lean() + 1;
     return equation_at(reinterpret_cast<const std::byte*>(&remainder_[start / window * all]), all, start,

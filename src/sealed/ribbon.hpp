@@ -26,7 +26,7 @@ class ribbon {
     // Checks all that a lookup relies on, in one pass over the thresholds. What is accepted can be asked
     // anything: wrong bits give wrong answers and nothing worse, even if the bytes change afterwards.
     static result<ribbon> open(std::shared_ptr<const void> keep_alive, byte_view payload,
-                               codec::instruction_set = codec::best_instruction_set());
+                               base::instruction_set = base::best_instruction_set());
 
     byte_view bytes() const { return payload_; }
     std::uint64_t items() const { return header_.items; }

@@ -58,7 +58,7 @@ result<count_min> count_min::with_bytes(hasher hash, std::uint64_t bytes, unsign
 // a block ahead was measured, too: it gains nothing over this, in tables of 1 MiB, 64 MiB and 1 GiB.)
 template <class Digests, class Use>
 void count_min::in_blocks(std::size_t keys, Digests digests, Use use) const {
-    static const auto row_positions = sketch::row_positions_for(codec::best_instruction_set());
+    static const auto row_positions = sketch::row_positions_for(base::best_instruction_set());
     std::array<std::uint32_t, block_keys * max_depth> positions;
     for (std::size_t from = 0; from < keys; from += block_keys) {
         const std::span<const digest> some = digests(from, std::min(block_keys, keys - from));

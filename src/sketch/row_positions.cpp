@@ -33,10 +33,10 @@ void scalar(std::span<const row_hash> rows, std::uint64_t width, std::span<const
 
 }  // namespace
 
-row_positions_function* row_positions_for([[maybe_unused]] codec::instruction_set set) {
+row_positions_function* row_positions_for([[maybe_unused]] base::instruction_set set) {
 #if defined(__x86_64__)
-    if (set == codec::instruction_set::avx512) return avx512;
-    if (set == codec::instruction_set::avx2) return avx2;
+    if (set == base::instruction_set::avx512) return avx512;
+    if (set == base::instruction_set::avx2) return avx2;
 #endif
     return scalar;
 }

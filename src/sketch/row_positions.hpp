@@ -8,7 +8,7 @@
 #include <array>
 #include <span>
 
-#include "codec/how.hpp"
+#include "base/how.hpp"
 #include "posy/row_hash.hpp"
 
 namespace posy::sketch {
@@ -19,6 +19,6 @@ inline constexpr std::size_t block_keys = 64;
 // block_keys digests, rows · width ≤ 2^32, positions has block_keys a row.
 using row_positions_function = void(std::span<const row_hash> rows, std::uint64_t width,
                                     std::span<const digest> digests, std::span<std::uint32_t> positions);
-row_positions_function* row_positions_for(codec::instruction_set);
+row_positions_function* row_positions_for(base::instruction_set);
 
 }  // namespace posy::sketch

@@ -8,6 +8,7 @@
 #include "codec/nested.hpp"
 #include "filter/key_positions.hpp"
 #include "hash/draw.hpp"
+#include "layout/all.hpp"
 
 namespace posy {
 namespace {

@@ -1,4 +1,4 @@
-#include "base/file_lock.hpp"
+#include "posy/base/file_lock.hpp"
 
 #include <fcntl.h>
 #include <sys/file.h>

@@ -1,4 +1,4 @@
-#include "base/file.hpp"
+#include "posy/base/file.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-#include "base/machine.hpp"
+#include "posy/base/machine.hpp"
 
 #include <gtest/gtest.h>
 

@@ -10,8 +10,8 @@
 #include <limits>
 #include <vector>
 
+#include "base/how.hpp"
 #include "codec/codec.hpp"
-#include "codec/how.hpp"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -73,11 +73,11 @@ inline void damage(const std::vector<std::byte>& coded, std::size_t step,
     }
 }
 
-using encode_function = std::function<void(bit_view, std::vector<std::byte>&, const how&)>;
-using decode_function = std::function<result<void>(byte_view, bit_room, const how&)>;
+using encode_function = std::function<void(bit_view, std::vector<std::byte>&, const base::how&)>;
+using decode_function = std::function<result<void>(byte_view, bit_room, const base::how&)>;
 
 inline void expect_round_trip(const array& made, const encode_function& encode, const decode_function& decode,
-                              const how& run = {}) {
+                              const base::how& run = {}) {
     std::vector<std::byte> coded{std::byte{7}};  // encode appends
     encode(made.view(), coded, run);
     std::vector<std::uint64_t> words(made.words.size());
@@ -88,7 +88,7 @@ inline void expect_round_trip(const array& made, const encode_function& encode, 
 
 // Damage gives an error or an array that is one: as many ones as its first bytes say, zeros past the end.
 inline void expect_no_harm(const array& made, std::size_t step, const encode_function& encode,
-                           const decode_function& decode, const how& run = {}) {
+                           const decode_function& decode, const base::how& run = {}) {
     std::vector<std::byte> coded;
     encode(made.view(), coded, run);
     auto longer = coded;

@@ -12,8 +12,8 @@ namespace {
 
 using namespace arrays;
 
-const encode_function encode = [](auto view, auto& out, const how& run) { encode_bytes(view, out, run); };
-const decode_function decode = [](auto coded, auto room, const how& run) {
+const encode_function encode = [](auto view, auto& out, const base::how& run) { encode_bytes(view, out, run); };
+const decode_function decode = [](auto coded, auto room, const base::how& run) {
     return decode_bytes(coded, room, run);
 };
 
@@ -42,7 +42,7 @@ TEST(bytes, every_kernel_gives_the_scalar_one_s_bytes_and_reads_them) {
              {enough, enough / 1024 * 1024, enough / 1024 * 1024 + 1, enough + 511}) {
             const array made = random_array(bits, density, ++seed);
             std::vector<std::byte> reference;
-            encode_bytes(made.view(), reference, {1, instruction_set::scalar});
+            encode_bytes(made.view(), reference, {1, base::instruction_set::scalar});
             for (const auto set : instruction_sets()) {
                 std::vector<std::byte> coded;
                 encode_bytes(made.view(), coded, {1, set});

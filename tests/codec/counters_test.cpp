@@ -27,7 +27,7 @@ counters random_counters(std::uint64_t size, unsigned width, double load, std::u
     return made;
 }
 
-std::vector<std::byte> encoded(const counters& made, const how& run = {}) {
+std::vector<std::byte> encoded(const counters& made, const base::how& run = {}) {
     std::vector<std::byte> coded;
     encode_counters(made.words, made.size, made.width, coded, run);
     return coded;
@@ -61,7 +61,7 @@ TEST(counters_codec, every_kernel_and_any_number_of_threads_give_the_same_bytes)
     for (const unsigned width : {4u, 8u}) {
         for (const double load : {.2, .7, 4., 12.}) {
             const counters made = random_counters(2'000'003, width, load, 1);
-            const auto reference = encoded(made, {1, instruction_set::scalar});
+            const auto reference = encoded(made, {1, base::instruction_set::scalar});
             for (const auto set : instruction_sets()) {
                 for (const unsigned threads : {1u, 3u}) {
                     EXPECT_TRUE(encoded(made, {threads, set}) == reference)

@@ -11,11 +11,12 @@
 #include <string>
 #include <vector>
 
+#include "base/how.hpp"
+#include "base/wide.hpp"
 #include "codec/codec.hpp"
-#include "codec/how.hpp"
+#include "layout/probe.hpp"
 #include "posy/bit_array.hpp"
 #include "posy/digest.hpp"
-#include "posy/layout/probe.hpp"
 
 namespace posy::codec {
 
@@ -29,7 +30,7 @@ inline bit_array random_bits(std::uint64_t bits, double density, std::uint64_t s
         }
     } else {
         for (double left = density * static_cast<double>(bits); left > 0; --left) {
-            array.set(layouts::scale(random(), bits));
+            array.set(base::scale(random(), bits));
         }
     }
     return array;
@@ -74,8 +75,8 @@ template <class Form>
 std::vector<result<Form>> open_every_way(byte_view bytes, std::uint64_t bits) {
     std::vector<result<Form>> ways;
     ways.push_back(Form::open(bytes, bits));
-    if constexpr (requires { Form::open(bytes, bits, instruction_set::scalar); }) {
-        ways.push_back(Form::open(bytes, bits, instruction_set::scalar));
+    if constexpr (requires { Form::open(bytes, bits, base::instruction_set::scalar); }) {
+        ways.push_back(Form::open(bytes, bits, base::instruction_set::scalar));
     }
     return ways;
 }
@@ -140,7 +141,7 @@ void large_arrays(Encode encode) {
         for (const auto& form : open_every_way<Form>(bytes, array.size())) {
             ASSERT_TRUE(form) << form.error().text();
             for (int i = 0; i < 100'000; ++i) {
-                const std::uint64_t position = layouts::scale(random(), array.size());
+                const std::uint64_t position = base::scale(random(), array.size());
                 ASSERT_EQ(form->test(position), array.test(position)) << position;
             }
             auto back = *bit_array::make(array.size());

@@ -7,6 +7,7 @@
 #include <thread>
 #include <unordered_set>
 
+#include "bits/word_kernels.hpp"
 #include "support.hpp"
 
 namespace posy {
@@ -114,7 +115,7 @@ TEST(bloom_filter, sizes_beyond_32_bits) {
         for (int key = 0; key < 1000; ++key) EXPECT_TRUE(filter.may_contain(filter.hash()(key)));
         for (int key = 1000; key < 3000; ++key) EXPECT_FALSE(filter.may_contain(filter.hash()(key)));
         const auto upper = filter.bits().words().subspan(filter.bits().words().size() / 2);
-        EXPECT_NEAR(static_cast<double>(layouts::ones_in(upper)), 3000,
+        EXPECT_NEAR(static_cast<double>(bits::count_ones(upper)), 3000,
                     400);  // at least 5 deviations in any layout
     }
 }

@@ -15,6 +15,7 @@
 #include <map>
 #include <random>
 
+#include "layout/all.hpp"
 #include "posy/estimate.hpp"
 #include "posy/growing_filter.hpp"
 #include "support.hpp"

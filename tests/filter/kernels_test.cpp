@@ -5,6 +5,7 @@
 #include <random>
 
 #include "filter/counting_kernels.hpp"
+#include "layout/all.hpp"
 #include "posy/counting_filter.hpp"
 #include "support.hpp"
 

@@ -11,6 +11,7 @@
 #include <numeric>
 #include <span>
 
+#include "layout/all.hpp"
 #include "posy/bloom_filter.hpp"
 #include "support.hpp"
 

@@ -4,16 +4,16 @@
 #include <chrono>
 #include <set>
 
-#include "cache/heads.hpp"
 #include "colliding_keys.hpp"
-#include "hash/secret.hpp"
+#include "http_cache/heads.hpp"
 #include "posy/bloom_filter.hpp"
-#include "posy/cache/disk_store.hpp"
-#include "posy/cache/store.hpp"
 #include "posy/counting_filter.hpp"
+#include "posy/http_cache/disk_store.hpp"
+#include "posy/http_cache/store.hpp"
 #include "posy/plan.hpp"
 #include "posy/publisher.hpp"
 #include "posy/reconcile/session.hpp"
+#include "posy/secret_hash.hpp"
 #include "support.hpp"
 
 namespace posy {
@@ -88,7 +88,7 @@ TEST(collide, a_published_set_keeps_the_other_key) {
 
 namespace store_of_urls {
 
-using namespace cache;
+using namespace http_cache;
 
 stored response_of(const std::string& url) {
     return kept(answer(200, {{"Cache-Control", "max-age=60"}}), get(), url, "of " + url);
@@ -123,7 +123,7 @@ TEST(collide, a_store_of_colliding_urls_is_as_quick_as_another) {
 
 // One name for two of them, and each would take the other's file away.
 TEST(collide, files_of_colliding_urls_are_different_files) {
-    using namespace cache;
+    using namespace http_cache;
     using store_of_urls::response_of;
     const scratch_directory temporary;
     const auto urls = colliding_keys("http://h/").first(100);
@@ -146,7 +146,7 @@ TEST(collide, files_of_colliding_urls_are_different_files) {
 
 // The names of files are nobody's business, and without its key a directory is an empty cache.
 TEST(collide, the_key_of_a_cache_is_kept_and_made_when_missing) {
-    using namespace cache;
+    using namespace http_cache;
     using store_of_urls::response_of;
     const scratch_directory temporary;
     const auto objects = [&] { return (*disk_store::open({temporary.path(), 1 << 20}))->counts().objects; };

@@ -4,12 +4,12 @@
 
 #include "message/frame.hpp"
 #include "posy/dialect/squid_digest.hpp"
-#include "posy/reconcile/coded_symbols.hpp"
-#include "posy/reconcile/difference_sketch.hpp"
-#include "posy/reconcile/key_texts.hpp"
-#include "posy/reconcile/tree.hpp"
 #include "posy/subscriber.hpp"
+#include "reconcile/coded_symbols.hpp"
+#include "reconcile/difference_sketch.hpp"
+#include "reconcile/key_texts.hpp"
 #include "reconcile/set_part.hpp"
+#include "reconcile/tree.hpp"
 
 namespace posy::hostile {
 namespace {

@@ -7,9 +7,9 @@
 
 #include "base/varint.hpp"
 #include "codec/choose.hpp"
-#include "posy/reconcile/coded_symbols.hpp"
-#include "posy/reconcile/key_texts.hpp"
-#include "posy/reconcile/tree.hpp"
+#include "reconcile/coded_symbols.hpp"
+#include "reconcile/key_texts.hpp"
+#include "reconcile/tree.hpp"
 
 namespace posy::hostile {
 namespace {

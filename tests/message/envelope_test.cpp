@@ -1,12 +1,12 @@
 #include "posy/envelope.hpp"
 
 #include "posy/message.hpp"
-#include "posy/reconcile/coded_symbols.hpp"
-#include "posy/reconcile/difference_sketch.hpp"
-#include "posy/reconcile/key_texts.hpp"
-#include "posy/reconcile/tree.hpp"
+#include "reconcile/coded_symbols.hpp"
+#include "reconcile/difference_sketch.hpp"
+#include "reconcile/key_texts.hpp"
 #include "reconcile/set_part.hpp"
 #include "reconcile/sets.hpp"
+#include "reconcile/tree.hpp"
 
 namespace posy::reconcile {
 namespace {

@@ -8,9 +8,9 @@
 #include <random>
 #include <thread>
 
-#include "base/file.hpp"
 #include "message/frame.hpp"
 #include "posy/algebra.hpp"
+#include "posy/base/file.hpp"
 #include "support.hpp"
 
 namespace posy {

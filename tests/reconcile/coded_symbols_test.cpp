@@ -1,4 +1,4 @@
-#include "posy/reconcile/coded_symbols.hpp"
+#include "reconcile/coded_symbols.hpp"
 
 #include <array>
 #include <cmath>

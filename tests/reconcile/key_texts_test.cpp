@@ -1,4 +1,4 @@
-#include "posy/reconcile/key_texts.hpp"
+#include "reconcile/key_texts.hpp"
 
 #include "sets.hpp"
 

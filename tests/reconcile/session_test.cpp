@@ -5,8 +5,8 @@
 #include <map>
 
 #include "message/frame.hpp"
-#include "posy/reconcile/coded_symbols.hpp"
-#include "posy/reconcile/key_texts.hpp"
+#include "reconcile/coded_symbols.hpp"
+#include "reconcile/key_texts.hpp"
 #include "reconcile/set_part.hpp"
 #include "sets.hpp"
 

@@ -1,7 +1,7 @@
 #include <cmath>
 
-#include "posy/reconcile/coded_symbols.hpp"
-#include "posy/reconcile/theory.hpp"
+#include "reconcile/coded_symbols.hpp"
+#include "reconcile/theory.hpp"
 #include "sets.hpp"
 
 namespace posy::reconcile {

@@ -1,4 +1,4 @@
-#include "posy/reconcile/theory.hpp"
+#include "reconcile/theory.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,10 +1,10 @@
-#include "posy/reconcile/tree.hpp"
+#include "reconcile/tree.hpp"
 
 #include <cmath>
 #include <cstdlib>
 
 #include "base/varint.hpp"
-#include "posy/reconcile/theory.hpp"
+#include "reconcile/theory.hpp"
 #include "sets.hpp"
 
 namespace posy::reconcile {

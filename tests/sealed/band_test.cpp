@@ -28,7 +28,7 @@ std::vector<test_row> random_rows(std::size_t count, std::mt19937_64& random) {
 std::vector<std::vector<std::uint64_t>> solution_of(const band<2>& equations) {
     std::vector<std::vector<std::uint64_t>> solution(128, std::vector<std::uint64_t>(blocks + 1));
     equations.solve(
-        kernels::of(codec::instruction_set::scalar), [](std::uint64_t) { return 128u; },
+        kernels::of(base::instruction_set::scalar), [](std::uint64_t) { return 128u; },
         [&](std::uint64_t b, const std::uint64_t* states) {
             for (std::size_t j = 0; j < 128; ++j) solution[j][b] = states[j];
         });

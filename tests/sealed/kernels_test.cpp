@@ -10,15 +10,15 @@
 namespace posy::sealed {
 namespace {
 
-std::vector<codec::instruction_set> sets_of_this_machine() {
-    using enum codec::instruction_set;
-    std::vector<codec::instruction_set> sets;
+std::vector<base::instruction_set> sets_of_this_machine() {
+    using enum base::instruction_set;
+    std::vector<base::instruction_set> sets;
     for (const auto set : {scalar, avx2, avx512})
         if (base::has(set)) sets.push_back(set);
     return sets;
 }
 
-class every_sealed_kernel : public testing::TestWithParam<codec::instruction_set> {};
+class every_sealed_kernel : public testing::TestWithParam<base::instruction_set> {};
 INSTANTIATE_TEST_SUITE_P(kernels, every_sealed_kernel, testing::ValuesIn(sets_of_this_machine()),
                          [](const auto& row) { return std::string(base::name_of(row.param)); });
 

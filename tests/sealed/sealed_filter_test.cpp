@@ -131,7 +131,7 @@ TEST(sealed_filter, answers_do_not_depend_on_the_kernel_or_the_address) {
             std::vector<std::byte> moved(shift + filter.bytes().size());
             std::ranges::copy(filter.bytes(), moved.begin() + static_cast<std::ptrdiff_t>(shift));
             const byte_view bytes = byte_view(moved).subspan(shift);
-            using enum codec::instruction_set;
+            using enum base::instruction_set;
             for (const auto set : {scalar, avx2, avx512}) {
                 if (!base::has(set)) continue;
                 const auto other = sealed::ribbon::open(nullptr, bytes, set);

@@ -16,8 +16,8 @@ TEST(row_positions, every_instruction_set_gives_the_same) {
             for (unsigned row = 0; row < 32; ++row) rows.emplace_back(hash_seed{random(), 0}, row);
             std::vector<digest> digests(keys);
             for (digest& d : digests) d = {random(), random()};
-            for (const auto set : {codec::instruction_set::scalar, codec::instruction_set::avx2,
-                                   codec::instruction_set::avx512}) {
+            for (const auto set : {base::instruction_set::scalar, base::instruction_set::avx2,
+                                   base::instruction_set::avx512}) {
                 if (!base::has(set)) continue;
                 std::vector<std::uint32_t> positions(rows.size() * block_keys);
                 row_positions_for(set)(rows, width, digests, positions);

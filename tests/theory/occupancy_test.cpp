@@ -7,8 +7,8 @@
 #include <random>
 #include <vector>
 
+#include "layout/all.hpp"
 #include "posy/counting_filter.hpp"
-#include "posy/layout/all.hpp"
 #include "posy/theory.hpp"
 
 namespace posy::theory {

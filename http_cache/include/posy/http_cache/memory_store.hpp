@@ -1,0 +1,64 @@
+// Stored responses in memory: by URL and variant, within a budget of bytes, evicted by S3-FIFO.
+//
+// Divided into shards by a hash of the URL, each with its own lock, queues and equal part of the budget;
+// there are fewer than asked for when a shard would have less than least_shard. An object above an eighth of
+// its shard's budget is refused: one large object should not sweep out hundreds. At most most_variants of one
+// URL are kept; one more drops the oldest.
+// Cost: two hashes of the URL and one lock a call, and a comparison per variant of the URL.
+// Invariant: the sizes of what is held never exceed the budget, shard by shard.
+// Thread safety: every call from any thread.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "posy/http_cache/fields.hpp"
+#include "posy/http_cache/observer.hpp"
+#include "posy/http_cache/stored_response.hpp"
+
+namespace posy::http_cache {
+
+inline constexpr std::uint64_t least_shard = std::uint64_t{1} << 20;
+inline constexpr std::uint64_t largest_object_divisor = 8;
+inline constexpr std::size_t most_variants = 32;
+
+struct memory_options {
+    std::uint64_t bytes = std::uint64_t{256} << 20;
+    unsigned shards = 8;
+};
+
+class memory_store {
+  public:
+    // The observer, if any, outlives the store, and is not told when the store itself ends.
+    explicit memory_store(memory_options = {}, observer* watching = nullptr);
+    ~memory_store();
+
+    // The newest variant of the URL that matches the request, or null. find() counts as an access, by which
+    // eviction chooses; peek() does not.
+    stored find(std::string_view url, const request_head&);
+    stored peek(std::string_view url, const request_head&) const;
+    bool has(std::string_view url) const;
+
+    // In place of the same variant, if there is one. False when it is too large: then the old one is gone
+    // too, for it is outdated.
+    bool put(stored);
+    // The largest object that put() takes.
+    std::uint64_t largest() const;
+    // All variants. False when there was none.
+    bool erase(std::string_view url);
+
+    // Each URL once. Shard by shard under its lock: the same rules as for an observer.
+    void for_each_url(const std::function<void(std::string_view)>&) const;
+    store_counts counts() const;
+
+  private:
+    struct shard;
+    shard& shard_of(std::string_view url) const;
+
+    std::vector<std::unique_ptr<shard>> shards_;
+};
+
+}  // namespace posy::http_cache

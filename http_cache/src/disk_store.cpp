@@ -1,0 +1,272 @@
+#include "posy/http_cache/disk_store.hpp"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <array>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "posy/base/file.hpp"
+#include "posy/http_cache/stored_bytes.hpp"
+#include "posy/secret_hash.hpp"
+#include "shelf.hpp"
+
+namespace posy::http_cache {
+
+namespace fs = std::filesystem;
+
+struct disk_store::index {
+    index(std::uint64_t budget, observer* watching) : files(budget, watching) {}
+
+    mutable std::mutex lock;
+    shelf<label> files;
+};
+
+namespace {
+
+constexpr std::string_view hex_digits = "0123456789abcdef";
+constexpr std::size_t name_length = 32;
+constexpr std::size_t key_size = 16;
+
+void append_hex(std::string& to, std::uint64_t value) {
+    for (int shift = 60; shift >= 0; shift -= 4) to += hex_digits[value >> shift & 15];
+}
+
+std::string file_name(const label& of, const hasher& names) {
+    const digest name = name_of(of, names);
+    std::string text;
+    append_hex(text, name.high);
+    append_hex(text, name.low);
+    return text;
+}
+
+bool is_hex(std::string_view text) { return text.find_first_not_of(hex_digits) == std::string_view::npos; }
+
+bool starts_with_name(std::string_view file) {
+    return file.size() >= name_length && is_hex(file.substr(0, name_length));
+}
+
+// What cannot be read has nothing in it.
+template <class Visit>
+void for_each_in(const fs::path& directory, const Visit& visit) {
+    std::error_code wrong;
+    for (fs::directory_iterator at(directory, wrong); at != fs::directory_iterator(); at.increment(wrong)) {
+        visit(*at);
+    }
+}
+
+using bytes = std::vector<std::byte>;
+
+// So many bytes from the start, or nothing.
+std::optional<bytes> first_bytes(int file, std::uint64_t count) {
+    bytes read(count);
+    const auto got = base::read_fully(file, read, 0);
+    if (!got || *got != count) return std::nullopt;
+    return read;
+}
+
+// Prefix and head of a file whose length is what they say.
+struct file_start {
+    bytes head;
+    stored_sizes sizes;
+};
+std::optional<file_start> start_of(int file) {
+    const auto size = base::regular_size(file);
+    if (!size || *size < stored_prefix_size) return std::nullopt;
+    const auto prefix = first_bytes(file, stored_prefix_size);
+    const auto sizes = prefix ? parse_sizes(*prefix) : error{"cannot read"};
+    if (!sizes || sizes->total() != *size) return std::nullopt;
+    auto head = first_bytes(file, stored_prefix_size + sizes->head);
+    if (!head) return std::nullopt;
+    return file_start{std::move(*head), *sizes};
+}
+
+// The label of a file whose head is whole and whose length is what the head says.
+std::optional<label> label_in(const fs::path& path, const hasher& names) {
+    const auto file = base::open_regular(path);
+    if (!file) return std::nullopt;
+    const auto start = start_of(file->get());
+    if (!start) return std::nullopt;
+    auto found = parse_label(start->head);
+    if (!found || file_name(*found, names) != path.filename()) return std::nullopt;
+    return std::move(*found);
+}
+
+struct reading {
+    stored found;
+    bool no_room = false;  // nothing is wrong with the file
+};
+
+reading response_in(const fs::path& path, const label& expected, const std::shared_ptr<room>& within) {
+    const auto file = base::open_regular(path);
+    const auto start = file ? start_of(file->get()) : std::nullopt;
+    if (!start) return {};
+    const auto& [head, sizes] = *start;
+    // What is stored beside the body is about the head twice, and the rest.
+    incoming_body body(within ? within : std::make_shared<room>(~std::uint64_t{0}), sizes.body, sizes.body,
+                       2 * sizes.head + stored_overhead);
+    if (!body.open()) return {.no_room = true};
+    auto& text = body.text();
+    text.resize(sizes.body);
+    const auto got = base::read_fully(file->get(), std::as_writable_bytes(std::span(text)), head.size());
+    if (!got || *got != sizes.body) return {};
+    const auto found = parse_stored(head, body.take());
+    const bool right = found && (*found)->url == expected.url && (*found)->variant == expected.variant;
+    return {right ? *found : nullptr};
+}
+
+// The key of the directory, made when there is none. Without it what is there has no name, and is no more.
+result<hasher> names_in(const fs::path& directory) {
+    const fs::path path = directory / "key";
+    if (const auto file = base::open_regular(path); file && base::regular_size(file->get()) == key_size) {
+        if (const auto key = first_bytes(file->get(), key_size))
+            return hasher(hash_family::siphash, {load_little<std::uint64_t>(key->data()),
+                                                 load_little<std::uint64_t>(key->data() + 8)});
+    }
+    const auto made = hash::random_seed();
+    if (!made) return made.error();
+    std::array<std::byte, key_size> key;
+    store_little(key.data(), made->low);
+    store_little(key.data() + 8, made->high);
+    auto file = base::atomic_file::create(path);
+    if (file) ::fchmod(file->get(), S_IRUSR | S_IWUSR);
+    auto written = file ? base::write_fully(file->get(), key) : file.error();
+    if (written) written = file->commit();
+    if (!written) return error{"cannot write the key of the cache: " + written.error().text()};
+    return hasher(hash_family::siphash, *made);
+}
+
+}  // namespace
+
+disk_store::disk_store(const disk_options& options, const hasher& names, observer* watching)
+    : how_(options), names_(names), index_(std::make_unique<index>(options.bytes, watching)) {}
+
+disk_store::~disk_store() = default;
+
+std::uint64_t disk_store::largest() const {
+    const auto most = index_->files.largest();
+    return how_.largest == 0 ? most : std::min(most, how_.largest);
+}
+
+std::uint64_t disk_store::counted(const label& of, std::uint64_t bytes) const {
+    if (how_.index_bytes == 0) return bytes;
+    std::uint64_t entry = index_overhead + 3 * of.url.size() + of.variant.key.size();
+    for (const auto& name : of.variant.names) entry += sizeof(std::string) + name.size();
+    return std::max(bytes, entry * (how_.bytes / how_.index_bytes + 1));
+}
+
+fs::path disk_store::path_of(const label& of) const {
+    const auto name = file_name(of, names_);
+    return how_.directory / name.substr(0, 2) / name;
+}
+
+void disk_store::remove_file(const label& of) const {
+    std::error_code ignored;
+    fs::remove(path_of(of), ignored);
+}
+
+result<std::unique_ptr<disk_store>> disk_store::open(const disk_options& options, observer* watching) {
+    std::error_code wrong;
+    fs::create_directories(options.directory, wrong);
+    if (wrong) return error{"cannot make the directory of the cache: " + wrong.message()};
+    const auto names = names_in(options.directory);
+    if (!names) return names.error();
+    std::unique_ptr<disk_store> opened(new disk_store(options, *names, watching));
+    opened->scan();
+    return opened;
+}
+
+// Before anyone else has the store: no lock.
+void disk_store::scan() {
+    std::vector<label> found;
+    for_each_in(how_.directory, [&](const fs::directory_entry& folder) {
+        const auto digits = folder.path().filename().string();
+        if (digits.size() != 2 || !is_hex(digits)) return;
+        for_each_in(folder.path(), [&](const fs::directory_entry& file) {
+            std::error_code wrong;
+            const auto name = file.path().filename().string();
+            if (!starts_with_name(name)) return;
+            auto label = name.size() == name_length ? label_in(file.path(), names_) : std::nullopt;
+            if (label && label->size <= largest()) {
+                label->size = counted(*label, label->size);
+                found.push_back(std::move(*label));
+            } else {  // damaged, left over from a kill, or put there by someone: a folder stays
+                fs::remove(file.path(), wrong);
+            }
+        });
+    });
+    std::ranges::sort(found, {}, [](const label& l) { return std::tie(l.received, l.url, l.variant.key); });
+    for (auto& label : found) {
+        const auto item = std::make_shared<const http_cache::label>(std::move(label));
+        const auto drop = [&](const http_cache::label& gone) { remove_file(gone); };
+        if (!index_->files.put(item, drop)) remove_file(*item);
+    }
+}
+
+stored disk_store::find(std::string_view url, const request_head& request,
+                        const std::shared_ptr<room>& within) {
+    std::unique_lock guard(index_->lock);
+    const auto item = index_->files.find(url, request.fields);
+    guard.unlock();
+    if (!item) return nullptr;
+    if (auto read = response_in(path_of(*item), *item, within); read.found || read.no_room) return read.found;
+    // Damaged, or taken away by someone else meanwhile, and then the index knows already.
+    guard.lock();
+    index_->files.erase(item, [&](const label& gone) { remove_file(gone); });
+    return nullptr;
+}
+
+bool disk_store::has(std::string_view url) const {
+    const std::lock_guard guard(index_->lock);
+    return index_->files.has(url);
+}
+
+result<bool> disk_store::put(const stored_response& response) {
+    const auto head = head_bytes(response);
+    auto item = std::make_shared<label>(response);
+    const std::uint64_t size = head.size() + response.body->size();
+    item->size = counted(*item, size);
+    const auto drop = [&](const label& gone) { remove_file(gone); };
+    const auto write = [&]() -> result<base::atomic_file> {
+        const auto path = path_of(response);
+        std::error_code ignored;
+        fs::create_directory(path.parent_path(), ignored);
+        auto file = base::atomic_file::in_place_of(path);
+        if (!file) return file;
+        for (const std::string_view part : {std::string_view(head), std::string_view(*response.body)}) {
+            if (auto done = base::write_fully(file->get(), as_byte_view(part)); !done) return done.error();
+        }
+        return file;
+    };
+    const bool right = head.size() <= stored_prefix_size + most_stored_head && size <= largest() &&
+                       index_->files.fits(item->size);
+    auto file = right ? write() : error{"too large"};
+    const std::lock_guard guard(index_->lock);
+    auto placed = file ? file->commit(base::durability::kill) : file.error();
+    if (placed) return index_->files.put(std::move(item), drop);
+    index_->files.erase_variant(response, drop);
+    if (!right) return false;
+    return placed.error();
+}
+
+bool disk_store::erase(std::string_view url) {
+    const std::lock_guard guard(index_->lock);
+    return index_->files.erase(url, [&](const label& gone) { remove_file(gone); });
+}
+
+void disk_store::for_each_url(const std::function<void(std::string_view)>& visit) const {
+    const std::lock_guard guard(index_->lock);
+    index_->files.for_each_url(visit);
+}
+
+store_counts disk_store::counts() const {
+    const std::lock_guard guard(index_->lock);
+    return index_->files.counts();
+}
+
+}  // namespace posy::http_cache

@@ -1,0 +1,102 @@
+#include "posy/http_cache/policy.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "posy/http_cache/freshness.hpp"
+#include "text.hpp"
+
+namespace posy::http_cache {
+
+namespace {
+
+// Statuses whose meaning for a cache is known here: must-understand asks for that.
+bool understood(unsigned status) {
+    return heuristically_cacheable(status) || status == 302 || status == 303 || status == 307;
+}
+
+bool has_content(const request_head& request) {
+    const auto length = request.fields.find("Content-Length");
+    return request.fields.has("Transfer-Encoding") || (length && trimmed(*length) != "0");
+}
+
+// A cookie is for the one it was sent to, unless the origin says in so many words that it is for everyone.
+// What it asks to leave out (private="Set-Cookie") is no obstacle: make_stored() does so.
+bool cookies_may_be_shared(const response_head& response, const response_directives& says) {
+    return !response.fields.has("Set-Cookie") || among(says.unkept_fields, "Set-Cookie") ||
+           (says.is_public && has_explicit_lifetime(response.fields, says));
+}
+
+bool may_store(const request_head& request, const response_head& response, const response_directives& says) {
+    if (request.method != "GET" || !answers_plain_get(response.status)) return false;
+    // must-understand is stronger than a no-store beside it, which is for caches that do not know it
+    // (5.2.2.3).
+    if (says.must_understand ? !understood(response.status) : says.no_store) return false;
+    if (says.is_private || varies_on_everything(response.fields)) return false;
+    if (!cookies_may_be_shared(response, says)) return false;
+    if (request_directives_of(request.fields).no_store) return false;
+    if (request.fields.has("Authorization") && !says.is_public && !says.must_revalidate && !says.s_maxage) {
+        return false;
+    }
+    return says.is_public || has_explicit_lifetime(response.fields, says) ||
+           heuristically_cacheable(response.status);
+}
+
+}  // namespace
+
+bool may_look_up(const request_head& request) {
+    return (request.method == "GET" || request.method == "HEAD") && !has_content(request) &&
+           !request.fields.has("If-Match") && !request.fields.has("If-Unmodified-Since");
+}
+
+bool answers_plain_get(unsigned status) {
+    constexpr std::array<unsigned, 5> to_other_questions{206, 304, 407, 412, 416};
+    return status >= 200 && status <= 599 && std::ranges::count(to_other_questions, status) == 0;
+}
+
+bool storable(const request_head& request, const response_head& response, seconds received) {
+    const auto says = response_directives_of(response.fields);
+    if (!may_store(request, response, says)) return false;
+    if (response.fields.has("ETag") || response.fields.has("Last-Modified")) return true;
+    return !says.no_cache &&
+           (freshness_lifetime(response, says, received) > 0 || says.stale_while_revalidate.value_or(0) > 0 ||
+            says.stale_if_error.value_or(0) > 0);
+}
+
+decision decide(const request_head& request, const stored_response* found, seconds now) {
+    if (!may_look_up(request)) {
+        const bool by_method = request.method != "GET" && request.method != "HEAD";
+        return {verdict::forward, by_method ? forward_reason::method : forward_reason::bypass};
+    }
+    const auto wants = request_directives_of(request.fields);
+    const auto ask = [&](forward_reason why) {
+        if (wants.only_if_cached) return decision{verdict::refuse, why};
+        return decision{found && found->has_validator() ? verdict::validate : verdict::forward, why};
+    };
+    if (!found) return ask(forward_reason::uri_miss);
+    const seconds age = found->age(now), ttl = found->lifetime - age;
+    if (wants.no_cache || (wants.max_age && age > *wants.max_age) ||
+        (wants.min_fresh && ttl < *wants.min_fresh)) {
+        return ask(forward_reason::request);
+    }
+    const auto& says = found->directives;
+    if (ttl > 0 && !says.no_cache) return {verdict::serve, forward_reason::stale};
+    if (says.never_stale()) return ask(forward_reason::stale);
+    if (wants.max_stale && -ttl <= *wants.max_stale) return {verdict::serve, forward_reason::stale};
+    if (says.stale_while_revalidate && -ttl <= *says.stale_while_revalidate) {
+        return {wants.only_if_cached ? verdict::serve : verdict::serve_and_revalidate, forward_reason::stale};
+    }
+    return ask(forward_reason::stale);
+}
+
+bool may_serve_on_error(const request_head& request, const stored_response& kept, seconds now, failure what) {
+    const auto wants = request_directives_of(request.fields);
+    const auto& says = kept.directives;
+    if (wants.no_cache || says.never_stale()) return false;
+    if (!says.stale_if_error && !wants.stale_if_error) {
+        return what == failure::no_answer && !(wants.max_age && kept.age(now) > *wants.max_age);
+    }
+    return -kept.ttl(now) <= std::max(says.stale_if_error.value_or(0), wants.stale_if_error.value_or(0));
+}
+
+}  // namespace posy::http_cache

@@ -1,0 +1,86 @@
+#include "posy/http_cache/validation.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "posy/http_cache/hop_by_hop.hpp"
+#include "text.hpp"
+
+namespace posy::http_cache {
+
+namespace {
+
+// Set-Cookie is for the one who asked, not for those who will be given what is stored.
+constexpr std::array<std::string_view, 5> not_updated{"Content-Length", "Content-Encoding", "Content-Range",
+                                                      "Content-Type", "Set-Cookie"};
+constexpr std::array<std::string_view, 9> of_a_304{"Cache-Control", "Content-Location", "Date", "ETag",
+                                                   "Expires",       "Last-Modified",    "Vary", "Via",
+                                                   "Cache-Status"};
+
+std::string_view without_weakness(std::string_view tag) {
+    if (tag.starts_with("W/")) tag.remove_prefix(2);
+    return tag;
+}
+
+// Can the 304 be about what is stored? Only the validators that both have can tell.
+bool about(const fields& kept, const fields& update) {
+    const auto tag = kept.find("ETag"), new_tag = update.find("ETag");
+    if (tag && new_tag) return weakly_equal(*tag, *new_tag);
+    const auto modified = kept.find("Last-Modified"), now_modified = update.find("Last-Modified");
+    return !modified || !now_modified || trimmed(*modified) == trimmed(*now_modified);
+}
+
+}  // namespace
+
+bool weakly_equal(std::string_view a, std::string_view b) {
+    a = without_weakness(trimmed(a)), b = without_weakness(trimmed(b));
+    return !a.empty() && a == b;
+}
+
+request_head conditional(const request_head& request, const stored_response& kept) {
+    request_head asking = request;
+    for (const auto* name : {"If-None-Match", "If-Modified-Since", "If-Range", "Range"})
+        asking.fields.erase(name);
+    if (const auto tag = kept.head.fields.find("ETag")) asking.fields.add("If-None-Match", *tag);
+    if (const auto when = kept.head.fields.find("Last-Modified"))
+        asking.fields.add("If-Modified-Since", *when);
+    return asking;
+}
+
+stored freshened(const stored_response& kept, const request_head& request, const response_head& not_modified,
+                 exchange_times times) {
+    auto update = not_modified.fields;
+    remove_hop_by_hop(update);
+    if (!about(kept.head.fields, update)) return nullptr;
+    for (const auto name : not_updated) update.erase(name);
+    response_head head = kept.head;
+    head.fields.erase("Date");  // a 304 without one is of the moment it came
+    for (const auto& field : update) head.fields.erase(field.name);
+    for (const auto& field : update) head.fields.add(field.name, field.value);
+    return make_stored(kept.url, request, std::move(head), kept.body, times);
+}
+
+bool not_modified(const request_head& request, const stored_response& kept, seconds now) {
+    if ((request.method != "GET" && request.method != "HEAD") || kept.head.status != 200) return false;
+    if (const auto tags = request.fields.combined("If-None-Match")) {
+        const auto ours = kept.head.fields.find("ETag").value_or("");
+        return std::ranges::any_of(list_members(*tags),
+                                   [&](auto tag) { return tag == "*" || weakly_equal(tag, ours); });
+    }
+    const auto since = parse_http_date(request.fields.find("If-Modified-Since").value_or(""), now);
+    if (!since) return false;
+    const auto& all = kept.head.fields;
+    const auto changed = all.find("Last-Modified");
+    const auto when = parse_http_date(changed ? *changed : all.find("Date").value_or(""), now);
+    return when && *when <= *since;
+}
+
+response_head not_modified_head(const stored_response& kept) {
+    response_head head{304, "Not Modified", {}};
+    for (const auto& field : kept.head.fields) {
+        if (among(of_a_304, field.name)) head.fields.add(field.name, field.value);
+    }
+    return head;
+}
+
+}  // namespace posy::http_cache

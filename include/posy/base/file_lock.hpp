@@ -1,0 +1,41 @@
+// One writer at a time: whoever reads a file, changes it and puts it back holds its lock meanwhile.
+//
+// The lock is a file beside the target, NAME.posy-lock, held by flock(2), because the target itself is
+// replaced by a rename and may not exist yet. The system releases the lock of a process that ends in any way;
+// a lock file that a kill left behind is taken over by the next writer and removed after it. Readers need no
+// lock: a rename is atomic.
+//
+// Invariant: of all processes that hold the lock of a path, one has locked the file that the path names.
+// Cost: an open, a lock and an unlink; whoever waits looks again at most every 50 ms.
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <functional>
+
+#include "posy/base/file.hpp"
+
+namespace posy::base {
+
+class file_lock {
+  public:
+    struct patience {
+        std::chrono::milliseconds limit{0};         // then it is an error; 0: do not wait at all
+        std::chrono::milliseconds quiet{1000};      // on_wait is called once, after this long
+        std::function<void(int holder)> on_wait{};  // with the holder's process id, 0 if that is not known
+    };
+
+    // A link is followed. A target that exists and is no regular file needs no lock: it is written directly.
+    static result<file_lock> take(const std::filesystem::path& target, const patience&);
+    file_lock(file_lock&&) noexcept;
+    file_lock& operator=(file_lock&&) = delete;
+    ~file_lock();
+
+  private:
+    file_lock(descriptor file, std::filesystem::path name) : file_(std::move(file)), name_(std::move(name)) {}
+
+    descriptor file_;
+    std::filesystem::path name_;  // empty: nothing is locked
+};
+
+}  // namespace posy::base

@@ -1,0 +1,15 @@
+// How to run what may use several cores and wide instructions. Never what comes out: every instruction set
+// and every number of threads gives the same bytes.
+#pragma once
+
+#include "posy/base/instructions.hpp"
+#include "posy/base/threads.hpp"
+
+namespace posy::base {
+
+struct how {
+    unsigned threads = 1;
+    instruction_set instructions = best_instruction_set();
+};
+
+}  // namespace posy::base

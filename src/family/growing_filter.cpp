@@ -1,0 +1,386 @@
+#include "posy/growing_filter.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cassert>
+#include <cmath>
+
+#include "base/reader.hpp"
+#include "base/varint.hpp"
+#include "bits/array_memory.hpp"
+#include "codec/expected_size.hpp"
+#include "codec/nested.hpp"
+#include "filter/count_distribution.hpp"
+#include "family/growing_plan.hpp"
+#include "layout/all.hpp"
+#include "posy/algebra.hpp"
+#include "posy/saturate.hpp"
+
+namespace posy {
+namespace {
+
+using growing::add_load, growing::capacity, growing::choose_folds, growing::expected_rate, growing::growth,
+    growing::load, growing::smallest_array, growing::together;
+
+// Sizes are multiples of so many units.
+constexpr std::uint64_t least_units = 60;
+// Keys are inserted so many at a time.
+constexpr std::size_t block = 256;
+
+// The largest size within `bits` that has many divisors, as a multiple of `unit`; at least
+// least_units of them, and a multiple of that.
+std::uint64_t divisible_size(std::uint64_t bits, std::uint64_t unit) {
+    for (const std::uint64_t rich : {55'440u, 27'720u, 2'520u, 420u})
+        if (bits >= rich * unit) return bits / (rich * unit) * (rich * unit);
+    return std::max<std::uint64_t>(1, bits / (least_units * unit)) * least_units * unit;
+}
+
+double rate_of(std::span<const bloom_filter> stages) {
+    double rate = 0;
+    for (const bloom_filter& stage : stages) rate = together(rate, stage.false_positive_rate());
+    return rate;
+}
+
+result<void> check_rate(double rate) {
+    if (rate > 0 && rate < 1) return {};
+    return error{"a rate of " + std::to_string(rate) + "; it must lie between 0 and 1"};
+}
+
+result<geometry> first_array(const growing_filter::options& o) {
+    if (auto valid = check_rate(o.rate); !valid) return valid.error();
+    // The best number of hashes does not depend on the number of keys, once there are some, and is never
+    // above that of the classic filter.
+    wishes wanted{.items = 1'000'000, .rate = o.rate, .hashes = o.hashes, .layout = o.layout};
+    if (!o.hashes) wanted.max_hashes = static_cast<unsigned>(std::ceil(-std::log2(o.rate))) + 1;
+    const auto shape = choose(wanted);
+    if (!shape) return shape.error();
+    geometry g = shape->geometry(o.hash.family(), o.hash.seed());
+    g.bits = divisible_size(std::min(o.first_bytes, max_bits / 8) * 8, smallest_array(g));
+    return g;
+}
+
+}  // namespace
+
+result<growing_filter> growing_filter::make(const options& o) {
+    const auto g = first_array(o);
+    if (!g) return g.error();
+    auto first = bloom_filter::make(*g);
+    if (!first) return first.error();
+    std::vector<bloom_filter> stages;
+    stages.push_back(std::move(*first));
+    return growing_filter(o.rate, std::move(stages));
+}
+
+result<growing_filter::forecast> growing_filter::expect(const options& o, std::uint64_t items) {
+    auto g = first_array(o);
+    if (!g) return g.error();
+    forecast f;
+    std::vector<load> stages;
+    std::vector<double> came;
+    for (auto left = static_cast<double>(items); stages.empty() || left > 0; g->bits *= growth) {
+        if (stages.size() == max_stages || g->bits > max_bits)
+            return error{"more keys than a growing filter of such a first array can hold"};
+        const double here = std::min(left, static_cast<double>(capacity(*g, o.rate)));
+        add_load(stages, *g, here);
+        came.push_back(here);
+        f.growing_bits += g->bits;
+        left -= here;
+    }
+    const auto divisors = choose_folds(stages, o.rate);
+    for (std::size_t i = 0; i < stages.size(); ++i) {
+        geometry small = stages[i].shape;
+        small.bits /= divisors[i];
+        const auto p = predict(static_cast<std::uint64_t>(std::max(1.0, std::round(stages[i].items))), small);
+        if (!p) return p.error();
+        f.bits += p->bits;
+        f.message_bits += p->message_bits;
+        const auto ones = p->fill * static_cast<double>(p->bits);
+        const std::uint64_t coded = codec::expect_bits(p->bits, ones, coding::smallest, 0).bytes;
+        f.payload_bytes += base::varint_size(p->bits) +
+                           base::varint_size(static_cast<std::uint64_t>(came[i])) +
+                           base::varint_size(p->items) + 1 + base::varint_size(coded) + coded;
+        f.false_positive_rate = together(f.false_positive_rate, p->false_positive_rate);
+    }
+    f.payload_bytes += 12 + base::varint_size(items);
+    f.arrays = static_cast<unsigned>(stages.size());
+    f.hashes = g->hashes;
+    return f;
+}
+
+std::uint64_t growing_filter::bits() const {
+    std::uint64_t sum = 0;
+    for (const bloom_filter& stage : stages_) sum += stage.geometry().bits;
+    return sum;
+}
+
+// How many different keys came while this array was the last one. What the arrays seemed to have already is
+// not inserted and sets no bit, and it is not known whether it was a key again or a false positive. As long
+// as false positives explain it, all keys are taken for different ones; then the number does not depend on
+// chance.
+double growing_filter::different_keys(std::size_t stage) const {
+    const auto came = static_cast<double>(came_[stage]);
+    const auto fresh = static_cast<double>(*stages_[stage].items());
+    double older = 1, chance = 0;
+    for (std::size_t i = 0; i < stage; ++i) older *= 1 - stages_[i].false_positive_rate();
+    constexpr int steps = 8;  // of Simpson's rule
+    for (int i = 1; i <= steps; ++i) {
+        const double x = std::ceil(fresh * i / steps), weight = i == steps ? 1 : i % 2 == 1 ? 4 : 2;
+        chance += weight / (3 * steps) * expected_rate(stages_[stage].geometry(), x);
+    }
+    const double false_ones = fresh * (1 - older * (1 - chance));
+    return came - fresh <= false_ones + 4 * std::sqrt(false_ones) ? came : fresh + false_ones;
+}
+
+// Goes on in a further array when the last one is full, and says after how many keys to look again. That
+// costs a pass over the older arrays: it is not done before the last one could be full, and where keys are
+// repeated, not again before a sixty-fourth of what it holds.
+result<void> growing_filter::look_for_room() {
+    geometry g = stages_.back().geometry();
+    const auto holds = static_cast<double>(capacity(g, rate_)), there = different_keys(stages_.size() - 1);
+    const auto again = [&](double keys) { sure_room_ = static_cast<std::uint64_t>(std::max(1.0, keys)); };
+    again(std::max(holds - there, there < static_cast<double>(came_.back()) ? holds / 64 : 1));
+    if (holds - there >= 1) return {};
+    g.bits *= growth;
+    auto next = stages_.size() < max_stages ? bloom_filter::make(g) : error{"too many arrays"};
+    if (!next) {
+        again(static_cast<double>(g.bits) / 64);
+        return error{"the filter cannot grow (" + next.error().message +
+                     "); it holds all keys, but its rate of " +
+                     "false positives will rise above the promised"};
+    }
+    stages_.push_back(std::move(*next));
+    came_.push_back(0);
+    again(static_cast<double>(capacity(g, rate_)));
+    return {};
+}
+
+result<void> growing_filter::insert(std::span<const digest> digests) {
+    if (shrunk_) return error{"the filter has been shrunk to its promised rate; it takes no more keys"};
+    result<void> roomy;
+    while (!digests.empty()) {
+        if (sure_room_ == 0) {
+            if (auto found = look_for_room(); !found) roomy = found;
+        }
+        const auto some = digests.first(std::min<std::uint64_t>({digests.size(), sure_room_, block}));
+        insert_new(some);
+        sure_room_ -= some.size();
+        came_.back() = saturating_sum<std::uint64_t>(came_.back(), some.size());
+        items_ = saturating_sum<std::uint64_t>(items_, some.size());
+        digests = digests.subspan(some.size());
+    }
+    return roomy;
+}
+
+// Into the last array, unless one has the key already. They are looked up all together first, which fetches
+// what the insertions need.
+void growing_filter::insert_new(std::span<const digest> digests) {
+    std::array<bool, block> there;
+    std::array<digest, block> fresh;
+    std::ranges::copy(digests, fresh.begin());
+    std::size_t left = digests.size();
+    for (const bloom_filter& stage : stages_) {
+        stage.may_contain(std::span(fresh).first(left), std::span(there).first(left));
+        std::size_t kept = 0;
+        for (std::size_t i = 0; i < left; ++i)
+            if (!there[i]) fresh[kept++] = fresh[i];
+        left = kept;
+    }
+    bloom_filter& last = stages_.back();
+    for (const digest d : std::span(fresh).first(left))
+        if (!last.may_contain(d)) last.insert(d);  // it may have come twice in this block
+}
+
+bool growing_filter::may_contain(digest d) const {
+    return std::ranges::any_of(stages_, [&](const bloom_filter& stage) { return stage.may_contain(d); });
+}
+
+std::size_t growing_filter::may_contain(std::span<const digest> digests, std::span<bool> answers) const {
+    assert(digests.size() == answers.size());
+    stages_.back().may_contain(digests, answers);
+    if (stages_.size() > 1) {
+        const auto older = std::span(stages_).first(stages_.size() - 1);
+        for (std::size_t i = 0; i < digests.size(); ++i) {
+            answers[i] = answers[i] || std::ranges::any_of(older, [&](const bloom_filter& stage) {
+                             return stage.may_contain(digests[i]);
+                         });
+        }
+    }
+    return static_cast<std::size_t>(std::ranges::count(answers, true));
+}
+
+double growing_filter::false_positive_rate() const { return rate_of(stages_); }
+
+// What is expected of a fold is not quite what its bits say; and what they say has to keep the promise.
+result<std::vector<bloom_filter>> growing_filter::folded() const {
+    const error above{"the rate of false positives is above the promised " + std::to_string(rate_) +
+                      " already"};
+    if (false_positive_rate() > rate_) return above;
+    std::vector<load> loads;
+    for (std::size_t i = 0; i < stages_.size(); ++i)
+        add_load(loads, stages_[i].geometry(), different_keys(i));
+    double aim = rate_;
+    for (int attempt = 0; attempt < 30; ++attempt) {
+        const auto divisors = choose_folds(loads, aim);
+        std::vector<bloom_filter> small;
+        for (std::size_t i = 0; i < stages_.size(); ++i) {
+            auto stage = fold(stages_[i], divisors[i]);
+            if (!stage) return stage.error();
+            small.push_back(std::move(*stage));
+        }
+        const double rate = rate_of(small);
+        if (rate <= rate_) return small;
+        aim *= 0.99 * rate_ / rate;
+    }
+    return above;
+}
+
+result<bloom_filter> growing_filter::fold_down() const {
+    if (stages_.size() > 1) {
+        return error{std::to_string(stages_.size()) +
+                     " arrays hold the keys; shrink() makes them small, or start with a larger first one"};
+    }
+    auto small = folded();
+    if (!small) return small.error();
+    bloom_filter& filter = small->front();
+    filter.set_items(items_);
+    filter.set_planned(promise{static_cast<std::uint64_t>(std::max(1.0, different_keys(0))), rate_});
+    return std::move(filter);
+}
+
+result<void> growing_filter::shrink() {
+    if (shrunk_) return {};
+    auto small = folded();
+    if (!small) return small.error();
+    stages_ = std::move(*small);
+    shrunk_ = true;
+    return {};
+}
+
+result<void> unite(growing_filter& into, const growing_filter& from) {
+    if (into.shrunk_ || from.shrunk_) return error{"a filter that has been shrunk cannot be united"};
+    const geometry a = into.stages_.front().geometry(), b = from.stages_.front().geometry();
+    if (a != b) return mismatch(a, b);
+    if (into.rate_ != from.rate_) return error{"the filters promise different rates; only equals unite"};
+    std::vector<bloom_filter> both;
+    std::vector<std::uint64_t> came_both;
+    for (std::size_t i = 0; i < std::max(into.stages_.size(), from.stages_.size()); ++i) {
+        auto stage = (i < into.stages_.size() ? into : from).stages_[i].clone();
+        if (!stage) return stage.error();
+        std::uint64_t came = (i < into.stages_.size() ? into : from).came_[i];
+        if (i < into.stages_.size() && i < from.stages_.size() && *from.stages_[i].items() > 0) {
+            (void)unite(*stage, from.stages_[i]);
+            // How many different keys that makes, only the bits can tell.
+            const auto most = static_cast<double>(stage->geometry().bits);
+            came = static_cast<std::uint64_t>(std::min(estimate_items(*stage).value, most));
+            stage->set_items(came);
+        }
+        came_both.push_back(came);
+        both.push_back(std::move(*stage));
+    }
+    if (const double rate = rate_of(both); rate > into.rate_) {
+        return error{"together the filters would have a rate of " + std::to_string(rate) +
+                     ", above the promised " + std::to_string(into.rate_) +
+                     "; start with a larger first array"};
+    }
+    into.stages_ = std::move(both);
+    into.came_ = std::move(came_both);
+    into.items_ = saturating_sum(into.items_, from.items_);
+    into.sure_room_ = 0;
+    return {};
+}
+
+namespace {
+
+// The rate at which a full array was asked, of which only a fold is left: so many times its bits as hold
+// its keys.
+double rate_when_full(geometry g, double items, double promised) {
+    const std::uint64_t left = g.bits;
+    g.bits = 6 * left;
+    const double held = std::max(1.0, static_cast<double>(capacity(g, promised))) / 6;
+    g.bits = left * static_cast<std::uint64_t>(std::clamp(std::round(items / held), 1.0, 1e4));
+    return expected_rate(g, items);
+}
+
+}  // namespace
+
+// Keys that an older array seemed to have, by a false positive, are in none: what got past them is n·Π(1 −
+// f) of n. Ends of the arrays' intervals are whole numbers, half a key inside of where they would be.
+estimate estimate_items(const growing_filter& filter, double level) {
+    if (filter.stages().size() == 1) return estimate_items(filter.stages().front(), level);
+    const double z = normal_deviations(level);
+    estimate sum;
+    double below = 0, above = 0, passed = 1;
+    for (const bloom_filter& stage : filter.stages()) {
+        const estimate e = estimate_items(stage, level);
+        const double n = e.value / passed, stopped = z * z * n * (1 - passed) / passed;
+        const auto squared = [&](double x) { return (x + 0.5) * (x + 0.5) / (passed * passed); };
+        sum.value += n;
+        below += squared(e.value - e.low) + stopped;
+        above += squared(e.high - e.value) + stopped;
+        passed *= 1 - (filter.shrunk() ? rate_when_full(stage.geometry(), e.value, filter.promised_rate())
+                                       : stage.false_positive_rate());
+    }
+    sum.low = std::min(sum.value, std::ceil(std::max(0.0, sum.value - std::sqrt(below))));
+    sum.high = std::max(sum.value, std::floor(sum.value + std::sqrt(above)));
+    return sum;
+}
+
+void growing_filter::append_to(std::vector<std::byte>& out) const {
+    const geometry& first = stages_.front().geometry();
+    out.resize(out.size() + 8);
+    store_little(&out[out.size() - 8], std::bit_cast<std::uint64_t>(rate_));
+    out.push_back(static_cast<std::byte>(first.layout));
+    out.push_back(static_cast<std::byte>(first.hashes));
+    out.push_back(static_cast<std::byte>(shrunk_));
+    out.push_back(static_cast<std::byte>(stages_.size()));
+    base::put_varint(out, items_);
+    for (std::size_t i = 0; i < stages_.size(); ++i) {
+        for (const std::uint64_t number : {stages_[i].geometry().bits, came_[i], *stages_[i].items()})
+            base::put_varint(out, number);
+        codec::append_bits(stages_[i].bits(), out);
+    }
+}
+
+result<growing_filter> growing_filter::parse(hasher hash, byte_view payload, std::uint64_t max_bytes) {
+    base::reader in(payload);
+    const auto rate = std::bit_cast<double>(in.number<std::uint64_t>());
+    if (!check_rate(rate)) in.fail("a rate that does not lie between 0 and 1");
+    posy::geometry g{.hash = hash.family(), .seed = hash.seed()};
+    g.layout = static_cast<layout_id>(in.byte());
+    g.hashes = in.byte();
+    const std::uint8_t shrunk = in.byte();
+    if (shrunk > 1) in.fail("an unknown state");
+    const unsigned count = in.byte();
+    if (count == 0 || count > max_stages) in.fail(std::to_string(count) + " arrays");
+    const std::uint64_t items = in.varint();
+    std::vector<bloom_filter> stages;
+    std::vector<std::uint64_t> came;
+    std::uint64_t memory = 0;
+    for (unsigned i = 0; i < count && !in.wrong(); ++i) {
+        const std::uint64_t before = g.bits;
+        g.bits = in.varint(max_bits);
+        if (in.wrong()) break;
+        if (auto valid = check(g); !valid) in.fail(valid.error().message);
+        if (in.wrong()) break;
+        const std::uint64_t unit = smallest_array(g);
+        if (g.bits % (shrunk ? unit : least_units * unit) != 0 ||
+            (i > 0 && !shrunk && g.bits != growth * before))
+            in.fail("an array of " + std::to_string(g.bits) + " bits, which no growing filter has");
+        if (in.wrong()) break;
+        came.push_back(in.varint(bloom_filter::max_items));
+        const std::uint64_t stage_items = in.varint(came.back());
+        auto bits = codec::take_bits(in, g.bits, max_bytes - memory);
+        if (!bits) return bits.error();
+        memory += bits::array_memory(g.bits);
+        stages.push_back(bloom_filter::from_bits(g, std::move(*bits), stage_items));
+    }
+    if (const auto& wrong = in.finish()) return *wrong;
+    growing_filter parsed(rate, std::move(stages));
+    parsed.came_ = std::move(came);
+    parsed.shrunk_ = shrunk != 0;
+    parsed.items_ = items;
+    return parsed;
+}
+
+}  // namespace posy

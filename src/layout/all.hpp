@@ -1,0 +1,36 @@
+// The closed list of layouts, and the one place where a layout's number becomes its type.
+#pragma once
+
+#include <tuple>
+#include <utility>
+
+#include "layout/blocked.hpp"
+#include "layout/narrow.hpp"
+#include "layout/paired.hpp"
+#include "layout/sliced.hpp"
+#include "layout/spread.hpp"
+#include "layout/traits.hpp"
+
+namespace posy::layouts {
+
+using all = std::tuple<spread, sliced, blocked, paired, narrow>;
+
+// Calls use(Layout(g)) with the layout type that g.layout names. Precondition: check(g).
+template <std::size_t I = 0, class Use>
+decltype(auto) with_layout(const geometry& g, Use&& use) {
+    using this_layout = std::tuple_element_t<I, all>;
+    static_assert(layout<this_layout>);
+    if constexpr (I + 1 < std::tuple_size_v<all>) {
+        if (g.layout != this_layout::id) return with_layout<I + 1>(g, std::forward<Use>(use));
+    }
+    return use(this_layout(g));
+}
+
+// The false-positive rate to expect of so many items. Precondition: check(g).
+inline double expected_rate(const geometry& g, double items) {
+    return with_layout(g, [&]<class Layout>(const Layout&) {
+        return Layout::expected_rate(items, static_cast<double>(g.bits), g.hashes);
+    });
+}
+
+}  // namespace posy::layouts
