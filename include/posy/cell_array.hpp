@@ -12,8 +12,8 @@
 #include <cstring>
 #include <string_view>
 
+#include "posy/base/saturate.hpp"
 #include "posy/bit_array.hpp"
-#include "posy/saturate.hpp"
 
 namespace posy {
 

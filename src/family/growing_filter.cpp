@@ -11,11 +11,11 @@
 #include "bits/array_memory.hpp"
 #include "codec/expected_size.hpp"
 #include "codec/nested.hpp"
-#include "filter/count_distribution.hpp"
 #include "family/growing_plan.hpp"
+#include "filter/count_distribution.hpp"
 #include "layout/all.hpp"
 #include "posy/algebra.hpp"
-#include "posy/saturate.hpp"
+#include "posy/base/saturate.hpp"
 
 namespace posy {
 namespace {

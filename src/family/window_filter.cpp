@@ -11,7 +11,7 @@
 #include "codec/nested.hpp"
 #include "layout/all.hpp"
 #include "posy/algebra.hpp"
-#include "posy/saturate.hpp"
+#include "posy/base/saturate.hpp"
 
 namespace posy {
 namespace {

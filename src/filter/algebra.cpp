@@ -3,7 +3,7 @@
 #include <bit>
 
 #include "layout/all.hpp"
-#include "posy/saturate.hpp"
+#include "posy/base/saturate.hpp"
 
 namespace posy {
 namespace {

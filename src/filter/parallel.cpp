@@ -8,8 +8,8 @@
 
 #include "batches.hpp"
 #include "kernels.hpp"
-#include "posy/base/threads.hpp"
 #include "layout/all.hpp"
+#include "posy/base/threads.hpp"
 
 namespace posy {
 namespace {

@@ -1,6 +1,6 @@
 // blocked: all bits of a key in one 512-bit line (Putze, Sanders and Singler 2007): one cache miss a lookup.
 //
-//   line = ⌊low · lines / 2^64⌋, and in it the positions of posy/layout/dealt_line.hpp
+//   line = ⌊low · lines / 2^64⌋, and in it the positions of layout/dealt_line.hpp
 //
 // The loads of the lines differ, so the rate is a mixture over them and not the classic formula:
 // theory::blocked_rate.

@@ -2,7 +2,7 @@
 // line: insert, remove and test are one miss and a few SIMD instructions. The price is the rate: short lines
 // are loaded less evenly. Without counters blocked is better at the same speed.
 //
-//   line = ⌊low · lines / 2^64⌋, and in it the positions of posy/layout/dealt_line.hpp, in words of 16 bits
+//   line = ⌊low · lines / 2^64⌋, and in it the positions of layout/dealt_line.hpp, in words of 16 bits
 #pragma once
 
 #include "layout/blocked.hpp"

@@ -6,7 +6,7 @@
 //   line 2 : lines/2 + ⌊low' · lines/2 / 2^64⌋, positions from high', where
 //            low' = (low + high) · 0x9e3779b97f4a7c15 and high' = low · 0x9e3779b97f4a7c15
 //
-// and in each line the positions of posy/layout/dealt_line.hpp for k/2 hashes; k is even. A half is a blocked
+// and in each line the positions of layout/dealt_line.hpp for k/2 hashes; k is even. A half is a blocked
 // filter of its own, and what a key does in one half says nothing of what it does in the other: the positions
 // in line 1 use up high, those in line 2 come from low, of which line 1 used the few top bits; and either is
 // free where the sum of both is given. So the rate is the product of two blocked ones, exactly. (A high' made

@@ -1,9 +1,9 @@
-// What a layout is: the contract that posy/layout/*.hpp fulfil.
+// What a layout is: the contract that layout/*.hpp fulfil.
 //
 // A layout is one small class, made from a geometry, and everything that is particular to it is in its
 // header: which positions a digest has, which array sizes it can have, its rate before and after the fact,
 // and how its bits fall into independent groups (which is all that the estimates need to know). To add one:
-// write the header, give it a number in layout_id, and name it in posy/layout/all.hpp.
+// write the header, give it a number in layout_id, and name it in layout/all.hpp.
 #pragma once
 
 #include <array>

@@ -4,12 +4,12 @@
 #include <utility>
 
 #include "bits/array_memory.hpp"
+#include "layout/all.hpp"
 #include "payload.hpp"
 #include "posy/plan.hpp"
 #include "posy/theory.hpp"
 #include "reconcile/theory.hpp"
 #include "trie.hpp"
-#include "layout/all.hpp"
 
 namespace posy::reconcile {
 namespace {

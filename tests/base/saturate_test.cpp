@@ -1,4 +1,4 @@
-#include "posy/saturate.hpp"
+#include "posy/base/saturate.hpp"
 
 #include <gtest/gtest.h>
 

@@ -8,7 +8,9 @@ namespace {
 
 using namespace arrays;
 
-const encode_function encode = [](auto view, auto& out, const base::how& run) { encode_gaps(view, out, run); };
+const encode_function encode = [](auto view, auto& out, const base::how& run) {
+    encode_gaps(view, out, run);
+};
 const decode_function decode = [](auto coded, auto room, const base::how& run) {
     return decode_gaps(coded, room, run);
 };
