@@ -47,17 +47,14 @@ class in_lines {
 
     template <class Visit>
     bool positions(digest d, Visit visit) const {
-        for (unsigned part = 0; part < Parts; ++part) {
-            const digest own = in_part(part, d);
-            const std::uint64_t start = line_of(part, own) * line::bits;
-            if (!line::positions(own, hashes_, [&](std::uint64_t at) { return visit(start + at); }))
-                return false;
-        }
+        if (!positions_in(0, d, visit)) return false;
+        if constexpr (Parts == 2) return positions_in(1, in_part(1, d), visit);
         return true;
     }
     template <class Visit>
     void lines(digest d, Visit visit) const {
-        for (unsigned part = 0; part < Parts; ++part) visit(line_of(part, in_part(part, d)) * line::bits);
+        visit(line_of(0, d) * line::bits);
+        if constexpr (Parts == 2) visit(line_of(1, in_part(1, d)) * line::bits);
     }
 
     double rate_now(std::span<const std::uint64_t> words) const {
@@ -86,6 +83,12 @@ class in_lines {
     }
 
   private:
+    template <class Visit>
+    bool positions_in(unsigned part, digest of_part, Visit& visit) const {
+        const std::uint64_t start = line_of(part, of_part) * line::bits;
+        return line::positions(of_part, hashes_, [&](std::uint64_t at) { return visit(start + at); });
+    }
+
     std::uint64_t lines_;  // of a part
     unsigned hashes_;      // of a key in its line
 };
