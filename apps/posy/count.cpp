@@ -110,10 +110,9 @@ count_min make_sketch(const options& o) {
 }
 
 std::string to_json(const count_min& sketch, const heavy_hitters::list& list) {
-    nlohmann::ordered_json j{
-        {"total", sketch.total()},           {"epsilon", sketch.epsilon()},
-        {"delta", sketch.delta()},           {"error_bound", sketch.error_bound()},
-        {"probability", 1 - sketch.delta()}, {"memory_bytes", sketch.cells().size() * 4}};
+    nlohmann::ordered_json j{{"total", sketch.total()},           {"epsilon", sketch.epsilon()},
+                             {"delta", sketch.delta()},           {"error_bound", sketch.error_bound()},
+                             {"probability", 1 - sketch.delta()}, {"memory_bytes", sketch.counters() * 4}};
     if (!list.keys.empty()) j["complete_from"] = list.complete_from;
     j["keys"] = nlohmann::ordered_json::array();
     for (const auto& [key, estimate] : list.keys) {

@@ -25,15 +25,16 @@ constexpr std::uint32_t bytes_before = 2, bytes_new = 4;
 struct counter_sketch {
     std::string name;
     std::function<void(digest, std::uint32_t)> add;
-    std::function<const cell_array&()> cells;
+    std::uint64_t counters;
+    std::function<std::uint32_t(std::uint64_t)> counter;
 };
 
 // Where a flow's counters are: those that rise when it alone is counted.
 std::vector<std::uint64_t> counters_of(counter_sketch empty, digest flow) {
     empty.add(flow, 1);
     std::vector<std::uint64_t> at;
-    for (std::uint64_t i = 0; i < empty.cells().size(); ++i) {
-        if (empty.cells()[i] != 0) at.push_back(i);
+    for (std::uint64_t i = 0; i < empty.counters; ++i) {
+        if (empty.counter(i) != 0) at.push_back(i);
     }
     return at;
 }
@@ -44,8 +45,8 @@ counter_sketch count_min_sketch(bool conservative, std::uint64_t seed) {
     const auto rule = conservative ? update_rule::conservative : update_rule::plain;
     const auto s = std::make_shared<count_min>(
         take(count_min::make(hasher(hash_family::xxh3, {.low = seed}), 8, 3, rule), "papers"));
-    return {"Count-Min, 3 rows of 8", [s](digest d, std::uint32_t bytes) { s->add(d, bytes); },
-            [s]() -> const cell_array& { return s->cells(); }};
+    return {"Count-Min, 3 rows of 8", [s](digest d, std::uint32_t bytes) { s->add(d, bytes); }, s->counters(),
+            [s](std::uint64_t i) { return s->counter(i); }};
 }
 
 counter_sketch spectral_sketch(bool conservative, std::uint64_t seed) {
@@ -53,8 +54,8 @@ counter_sketch spectral_sketch(bool conservative, std::uint64_t seed) {
     const auto s =
         std::make_shared<spectral_filter>(take(spectral_filter::make(shape(24, 3, seed), method), "papers"));
     return {"spectral filter, 24 counters, 3 hashes",
-            [s](digest d, std::uint32_t bytes) { s->insert(d, bytes); },
-            [s]() -> const cell_array& { return s->cells(); }};
+            [s](digest d, std::uint32_t bytes) { s->insert(d, bytes); }, s->geometry().bits,
+            [s](std::uint64_t i) { return s->counter(i); }};
 }
 
 // Flows 1 to 5 send 1 to 5 bytes; then flow 0 has counters whose least is 2, one between that and 6, and one
@@ -70,9 +71,9 @@ bool add_example(sheet& t, const std::function<counter_sketch(bool, std::uint64_
             conservative.add(hash(flow), flow);
         }
         std::vector<std::uint32_t> before;
-        for (const std::uint64_t i : at) before.push_back(conservative.cells()[i]);
+        for (const std::uint64_t i : at) before.push_back(conservative.counter(i));
         // Both rules start from the same counters, so that only the last packet tells them apart.
-        const auto differs = [&](std::uint64_t i) { return plain.cells()[i] != conservative.cells()[i]; };
+        const auto differs = [&](std::uint64_t i) { return plain.counter(i) != conservative.counter(i); };
         if (std::ranges::any_of(at, differs)) continue;
         auto sorted = before;
         std::ranges::sort(sorted);
@@ -82,8 +83,8 @@ bool add_example(sheet& t, const std::function<counter_sketch(bool, std::uint64_
         plain.add(hash(0), bytes_new);
         conservative.add(hash(0), bytes_new);
         for (std::size_t i = 0; i < at.size(); ++i) {
-            t.row({conservative.name, std::uint64_t{i + 1}, before[i], bytes_new, plain.cells()[at[i]],
-                   conservative.cells()[at[i]], std::max(before[i], bytes_before + bytes_new)});
+            t.row({conservative.name, std::uint64_t{i + 1}, before[i], bytes_new, plain.counter(at[i]),
+                   conservative.counter(at[i]), std::max(before[i], bytes_before + bytes_new)});
         }
         return true;
     }

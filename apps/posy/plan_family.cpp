@@ -188,7 +188,7 @@ std::string family_options::sketch(nlohmann::ordered_json& json) const {
     const double width =
         share ? theory::count_min_width(epsilon)
               : std::floor(static_cast<double>(parse_amount(size)) / sizeof(std::uint32_t) / depth);
-    if (width < 1 || width * depth > static_cast<double>(cell_array::max_size) ||
+    if (width < 1 || width * depth > static_cast<double>(count_min::max_counters) ||
         depth > count_min::max_depth)
         throw failure("plan: --sketch " + sketch_ +
                       ": a sketch has at most 2^32 counters in at most 32 rows");

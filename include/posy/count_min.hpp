@@ -4,7 +4,7 @@
 // the least of them is the estimate. It is never below the truth N_x (until 2^32 − 1), and above N_x + εN, ε
 // = e/width and N the total of all weights, only with probability δ = e^−depth: a row's expected excess is at
 // most N/width, and Markov's inequality has to fail in all rows. The guarantee needs no more than pairwise
-// independent rows (posy/row_hash.hpp) and holds for every key and stream that were not chosen to fit the
+// independent rows and holds for every key and stream that were not chosen to fit the
 // seed.
 //
 // With the conservative rule (Estan and Varghese 2002) a counter that is above the key's new upper bound
@@ -15,19 +15,31 @@
 // vectors. Thread safety: none; const calls may run together.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <vector>
 
-#include "posy/cell_array.hpp"
-#include "posy/row_hash.hpp"
+#include "posy/bit_array.hpp"
+#include "posy/digest.hpp"
 
 namespace posy {
+
+// The numbers are on the wire.
+enum class update_rule : std::uint8_t {
+    plain = 1,         // every counter of the key grows by the weight
+    conservative = 2,  // no counter of the key grows beyond the least of them plus the weight
+};
+constexpr std::string_view name_of(update_rule rule) {
+    return rule == update_rule::plain ? "plain" : "conservative";
+}
 
 class count_min {
   public:
     static constexpr unsigned max_depth = 32;
+    static constexpr std::uint64_t max_counters = std::uint64_t{1} << 32;  // so their sum fits 64 bits
+    // A counter that has come so far stays there: it means "so much or more".
+    static constexpr std::uint32_t largest = 0xffffffff;
 
     static result<count_min> make(hasher hash, std::uint64_t width, unsigned depth,
                                   update_rule rule = update_rule::plain);
@@ -40,21 +52,18 @@ class count_min {
                                         update_rule rule = update_rule::plain);
 
     std::uint64_t width() const { return width_; }
-    unsigned depth() const { return static_cast<unsigned>(rows_.size()); }
+    unsigned depth() const { return depth_; }
     update_rule rule() const { return rule_; }
     // The hasher that makes this sketch's digests.
     hasher hash() const { return hash_; }
-    const cell_array& cells() const { return cells_; }
+    // Row after row, counters() of them, 4 bytes each.
+    std::uint64_t counters() const { return width_ * depth_; }
+    std::uint32_t counter(std::uint64_t i) const;
 
     // Counts the key and returns its new estimate.
-    std::uint32_t add(digest d, std::uint32_t weight = 1) {
-        count(weight);
-        const row_list at = positions(d);
-        return cells_.count(rule_, depth(), at, weight);
-    }
-    // At least the sum of the weights that the key was added with; cell_array::largest means "so much or
-    // more".
-    std::uint32_t estimate(digest d) const { return cells_.least(depth(), positions(d)); }
+    std::uint32_t add(digest d, std::uint32_t weight = 1);
+    // At least the sum of the weights that the key was added with.
+    std::uint32_t estimate(digest d) const;
 
     // Batches, every key with weight 1: about twice as fast. Where `estimates` are asked for there is one a
     // key, what add() would have returned. Precondition: then the spans are of one length.
@@ -87,21 +96,14 @@ class count_min {
     }
 
   private:
-    count_min(hasher hash, std::uint64_t width, unsigned depth, update_rule rule, cell_array cells);
+    count_min(hasher hash, std::uint64_t width, unsigned depth, update_rule rule, bit_array cells);
     bool same_shape(const count_min& other) const {
-        return hash_ == other.hash_ && width_ == other.width_ && depth() == other.depth() &&
+        return hash_ == other.hash_ && width_ == other.width_ && depth_ == other.depth_ &&
                rule_ == other.rule_;
     }
-    struct row_list {
-        std::array<std::uint64_t, max_depth> position;
-        std::uint64_t operator()(unsigned row) const { return position[row]; }
-    };
-    row_list positions(digest d) const {
-        row_list at;
-        for (unsigned row = 0; row < depth(); ++row) at.position[row] = row * width_ + rows_[row](d, width_);
-        return at;
-    }
-    void count(std::uint64_t weight) { total_ = saturating_sum(total_, weight); }
+    struct row_list;
+    row_list positions(digest d) const;
+    void count(std::uint64_t weight);
     template <class Digests, class Use>
     void in_blocks(std::size_t keys, Digests digests, Use use) const;
     template <class Digests>
@@ -109,9 +111,10 @@ class count_min {
 
     hasher hash_;
     std::uint64_t width_;
+    unsigned depth_;
     update_rule rule_;
-    std::vector<row_hash> rows_;
-    cell_array cells_;
+    std::vector<std::uint64_t> rows_;  // what the hash functions of the rows drew
+    bit_array cells_;
     std::uint64_t total_ = 0;
 };
 

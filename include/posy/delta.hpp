@@ -17,11 +17,11 @@ std::uint32_t bits_checksum(const bit_array&);
 
 struct filter_delta {
     posy::geometry geometry;
-    std::optional<std::uint64_t> items;  // of the filter after the change
-    std::uint64_t base_generation = 0;   // the generation it changes
-    std::uint32_t base_checksum = 0;     // of that generation's bits
-    bit_array flips;                     // one bit where the two differ
-    bool intersection = false;           // the filter after the change is one
+    std::optional<std::uint64_t> items{};  // of the filter after the change
+    std::uint64_t base_generation = 0;     // the generation it changes
+    std::uint32_t base_checksum = 0;       // of that generation's bits
+    bit_array flips;                       // one bit where the two differ
+    bool intersection = false;             // the filter after the change is one
 };
 
 // What turns `from` into `to`. The filters must have one geometry.

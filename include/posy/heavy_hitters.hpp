@@ -25,7 +25,7 @@
 namespace posy {
 
 struct heavy_hitter {
-    std::string key;
+    std::string key{};
     std::uint32_t count = 0;  // at least its frequency
     friend bool operator==(const heavy_hitter&, const heavy_hitter&) = default;
 };

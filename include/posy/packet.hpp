@@ -19,16 +19,16 @@
 namespace posy {
 
 struct packet_wishes {
-    std::uint64_t max_bytes = 0;              // of the whole message
-    std::optional<std::uint64_t> max_memory;  // bytes of the array at the receiver
-    std::optional<unsigned> max_hashes;
+    std::uint64_t max_bytes = 0;                // of the whole message
+    std::optional<std::uint64_t> max_memory{};  // bytes of the array at the receiver
+    std::optional<unsigned> max_hashes{};
     hash_family hash = hash_family::xxh3;
     hash_seed seed{};  // the first to try
 };
 
 struct packet {
-    std::vector<std::byte> message;
-    posy::geometry geometry;
+    std::vector<std::byte> message{};
+    posy::geometry geometry{};
     double false_positive_rate = 0;  // of these very bits
     unsigned attempts = 0;
 };

@@ -21,19 +21,19 @@ enum class goal { rate, memory, message, delta };
 // plan is for a rate of 1 %.
 struct wishes {
     std::uint64_t items = 0;
-    std::optional<double> rate;                   // at most this false-positive rate
-    std::optional<double> bits_per_item;          // exactly this array
-    std::optional<double> message_bits_per_item;  // at most this many, compressed
-    std::optional<std::uint64_t> max_memory;      // bytes of the array, in whole words of 8
-    std::optional<unsigned> hashes;               // exactly so many
-    std::optional<unsigned> max_hashes;
-    std::optional<layout_id> layout;            // blocked, unless the message matters: then spread
-    std::optional<double> delta_bits_per_item;  // at most this many an update; needs delta_fraction
-    std::optional<double> delta_fraction;       // updates are sent when this share of the items has changed
+    std::optional<double> rate{};                   // at most this false-positive rate
+    std::optional<double> bits_per_item{};          // exactly this array
+    std::optional<double> message_bits_per_item{};  // at most this many, compressed
+    std::optional<std::uint64_t> max_memory{};      // bytes of the array, in whole words of 8
+    std::optional<unsigned> hashes{};               // exactly so many
+    std::optional<unsigned> max_hashes{};
+    std::optional<layout_id> layout{};            // blocked, unless the message matters: then spread
+    std::optional<double> delta_bits_per_item{};  // at most this many an update; needs delta_fraction
+    std::optional<double> delta_fraction{};       // updates are sent when this share of the items has changed
     // What to make small among what is left open. A delta needs delta_fraction. Where nothing limits the rate
     // of a given array, arrays more than half full do not count: saturated, they would be the smallest
     // message.
-    std::optional<goal> minimize;
+    std::optional<goal> minimize{};
 };
 
 struct plan {
@@ -42,11 +42,11 @@ struct plan {
     unsigned hashes = 0;
     layout_id layout = layout_id::blocked;
 
-    double fill = 0;                   // expected share of ones
-    double false_positive_rate = 0;    // expected, by the layout's own formula
-    double message_bits = 0;           // expected size of the entropy-coded array, never more than `bits`
-    std::optional<double> delta_bits;  // of one update, where a delta fraction was given …
-    std::optional<double> delta_fill;  // … and the share of the bits that it changes
+    double fill = 0;                     // expected share of ones
+    double false_positive_rate = 0;      // expected, by the layout's own formula
+    double message_bits = 0;             // expected size of the entropy-coded array, never more than `bits`
+    std::optional<double> delta_bits{};  // of one update, where a delta fraction was given …
+    std::optional<double> delta_fill{};  // … and the share of the bits that it changes
 
     double bits_per_item() const { return per_item(static_cast<double>(bits)); }
     double message_bits_per_item() const { return per_item(message_bits); }
@@ -69,7 +69,7 @@ struct counting_plan {
     double overflow = 0;             // P(any counter reaches its largest value, where it sticks)
     double overflow_bound = 0;       // the papers' bound on it: how many are expected to, at most 1
     double highest_counter = 0;      // expected
-    std::vector<double> shares;      // of the counters that have the value 0, 1, … to the largest, expected
+    std::vector<double> shares{};    // of the counters that have the value 0, 1, … to the largest, expected
     double message_bits = 0;         // expected size of the entropy-coded counters
 };
 // With counters of 1 to 8 bits; a counting filter has 4 or 8. Precondition: a plan that predict() made.
@@ -79,21 +79,21 @@ counting_plan predict_counters(const plan&, unsigned counter_bits = 4);
 std::optional<std::uint64_t> smallest_bits(std::uint64_t items, double rate, unsigned hashes, layout_id);
 
 struct named_plan {
-    std::string name;
-    posy::plan plan;
+    std::string name{};
+    posy::plan plan{};
 };
 // A sealed filter (posy/sealed_filter.hpp): for a set that does not change, the smallest message. Its rate is
 // the one that it will have, which for some hundred keys and fewer lies below the rate to ask for.
 struct sealed_plan {
-    std::string name;
+    std::string name{};
     double asked_rate = 0;
     double false_positive_rate = 0;
     double message_bits = 0;
 };
 struct advice {
-    plan chosen;
-    std::vector<named_plan> alternatives;  // what else could be done for the same items
-    std::vector<sealed_plan> sealed;       // and what, if they are to stay as they are
+    plan chosen{};
+    std::vector<named_plan> alternatives{};  // what else could be done for the same items
+    std::vector<sealed_plan> sealed{};       // and what, if they are to stay as they are
 };
 
 // The best plan for the wishes, and the one with the fewest hashes among equals; an array more than half full

@@ -25,7 +25,6 @@
 #include <vector>
 
 #include "posy/bloom_filter.hpp"
-#include "posy/cell_array.hpp"
 
 namespace posy {
 
@@ -48,7 +47,8 @@ class spectral_filter {
     hasher hash() const { return hasher(geometry_.hash, geometry_.seed); }
     // Occurrences inserted and not removed, of all keys.
     std::uint64_t items() const { return items_; }
-    const cell_array& cells() const { return cells_; }
+    // As many counters as the geometry has bits.
+    std::uint32_t counter(std::uint64_t i) const;
 
     void insert(digest d, std::uint32_t times = 1);
     // Takes one occurrence away. False when the key is certainly absent; then nothing has changed. As with a
@@ -56,7 +56,7 @@ class spectral_filter {
     // with the minimum increase.
     result<bool> remove(digest d);
 
-    // How often the key is there; cell_array::largest means "so often or more".
+    // How often the key is there; 2^32 − 1 means "so often or more".
     std::uint32_t estimate(digest d) const;
     // Certainly no more often than this.
     std::uint32_t at_most(digest d) const;
@@ -85,15 +85,15 @@ class spectral_filter {
     struct second_filter {
         bit_array marks;  // at the positions of the first
         posy::geometry geometry;
-        cell_array cells;
+        bit_array cells;
     };
-    spectral_filter(const posy::geometry& g, spectral_method method, cell_array cells,
+    spectral_filter(const posy::geometry& g, spectral_method method, bit_array cells,
                     std::optional<second_filter> second)
         : geometry_(g), method_(method), cells_(std::move(cells)), second_(std::move(second)) {}
 
     posy::geometry geometry_;
     spectral_method method_;
-    cell_array cells_;
+    bit_array cells_;  // 32 bits each
     std::optional<second_filter> second_;
     std::uint64_t items_ = 0;
 };

@@ -186,8 +186,9 @@ double delta_limit_bits(double n, double rate, double c);
 // ---- Sketches (Cormode & Muthukrishnan 2004) -----------------------------------------------------------
 
 // An estimate is above the truth by more than εN with probability at most δ: δ = e^−d for d rows, ε = e·(1/w
-// + 2^−32) for w counters a row, which two keys share with the probability in brackets (posy/row_hash.hpp).
-// And the fewest counters and rows that keep a given promise, infinite where none do.
+// + 2^−32) for w counters a row, which two keys share with the probability in brackets
+// (src/sketch/row_hash.hpp). And the fewest counters and rows that keep a given promise, infinite where none
+// do.
 double count_min_epsilon(double width);
 double count_min_delta(unsigned depth);
 double count_min_width(double epsilon);

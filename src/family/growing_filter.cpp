@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "base/reader.hpp"
+#include "base/saturate.hpp"
 #include "base/varint.hpp"
 #include "bits/array_memory.hpp"
 #include "codec/expected_size.hpp"
@@ -15,7 +16,6 @@
 #include "filter/count_distribution.hpp"
 #include "layout/all.hpp"
 #include "posy/algebra.hpp"
-#include "posy/base/saturate.hpp"
 
 namespace posy {
 namespace {

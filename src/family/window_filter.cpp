@@ -7,11 +7,11 @@
 #include <cmath>
 
 #include "base/reader.hpp"
+#include "base/saturate.hpp"
 #include "bits/array_memory.hpp"
 #include "codec/nested.hpp"
 #include "layout/all.hpp"
 #include "posy/algebra.hpp"
-#include "posy/base/saturate.hpp"
 
 namespace posy {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <bit>
 
+#include "base/saturate.hpp"
 #include "layout/all.hpp"
-#include "posy/base/saturate.hpp"
 
 namespace posy {
 namespace {

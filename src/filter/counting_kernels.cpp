@@ -67,7 +67,7 @@ constexpr counting_kernel scalar{fetch, insert, remove};
 const counting_kernel& counting_kernel_for(const geometry& g, unsigned counter_bits,
                                            base::instruction_set set) {
     const counting_kernel* best = nullptr;
-    if (g.layout == layout_id::narrow && counter_bits == 4) {
+    if (g.layout == layouts::narrow::id && counter_bits == 4) {
         if (set == base::instruction_set::avx512) best = avx512_counting_kernel(g.hashes);
         if (set == base::instruction_set::avx2) best = avx2_counting_kernel(g.hashes);
     }

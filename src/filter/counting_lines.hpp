@@ -37,12 +37,14 @@ struct layer {
 template <unsigned Full, bool Partial>
 struct counted_line {
     static constexpr unsigned layers = Full + Partial;
-    using layout = layouts::dealt_line<16>;
+    using layout = layouts::narrow::line;
     unsigned choices, first;
-    std::uint64_t lines;
+    layouts::narrow lines;
 
     explicit counted_line(const geometry& g)
-        : choices(layout::choose[g.hashes % 8]), first(layout::first[g.hashes % 8]), lines(g.bits / 128) {}
+        : choices(layout::choose[g.hashes % 8]), first(layout::first[g.hashes % 8]), lines(g) {}
+
+    POSY_INLINE std::uint64_t of(digest d) const { return lines.line_of(0, d); }
 
     POSY_INLINE void operator()(digest d, layer (&key)[layers]) const {
         constexpr lanes64 one{1, 1, 1, 1, 1, 1, 1, 1}, shifts{0, 4, 8, 12, 16, 20, 24, 28};
@@ -91,7 +93,7 @@ POSY_TARGET void fetch_counters(const counting_arrays& of, const geometry& g, co
                                 std::size_t count) {
     const Line line(g);
     const counted_lines lines(of);
-    for (std::size_t i = 0; i < count; ++i) lines.fetch(base::scale(later[i].low, line.lines));
+    for (std::size_t i = 0; i < count; ++i) lines.fetch(line.of(later[i]));
 }
 
 template <class Line>
@@ -100,10 +102,10 @@ POSY_TARGET void insert_counted(counting_arrays& to, const geometry& g, const di
     const Line line(g);
     const counted_lines lines(to);
     for (std::size_t i = 0; i < count; ++i) {
-        if (more) lines.fetch(base::scale(now[i + window].low, line.lines));
+        if (more) lines.fetch(line.of(now[i + window]));
         layer key[Line::layers];
         line(now[i], key);
-        const std::uint64_t at = base::scale(now[i].low, line.lines);
+        const std::uint64_t at = line.of(now[i]);
         lanes64& counters = lines.counters[at];
         lanes16& projection = lines.projection[at];
         lanes64 values = counters;
@@ -135,10 +137,10 @@ POSY_TARGET std::size_t remove_counted(counting_arrays& to, const geometry& g, c
     const counted_lines lines(to);
     std::size_t yes = 0;
     for (std::size_t i = 0; i < count; ++i) {
-        if (more) lines.fetch(base::scale(now[i + window].low, line.lines));
+        if (more) lines.fetch(line.of(now[i + window]));
         layer key[Line::layers];
         line(now[i], key);
-        const std::uint64_t at = base::scale(now[i].low, line.lines);
+        const std::uint64_t at = line.of(now[i]);
         lanes64& counters = lines.counters[at];
         lanes16& projection = lines.projection[at];
         lanes64 values = counters, which;

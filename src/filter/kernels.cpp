@@ -57,20 +57,13 @@ std::size_t may_contain(const std::uint64_t* words, const geometry& g, const dig
 template <class Layout>
 constexpr filter_kernel by_lines{fetch<Layout>,           insert<Layout>, may_contain<Layout>,
                                  may_contain_one<Layout>, false,          cached_bits};
-const filter_kernel& scalar_kernel(layout_id layout) {
-    using namespace layouts;
-    switch (layout) {
-        case layout_id::spread:
-            return by_probes<spread>;
-        case layout_id::sliced:
-            return by_probes<sliced>;
-        case layout_id::paired:
-            return by_lines<paired>;
-        case layout_id::narrow:
-            return by_lines<narrow>;
-        default:
-            return by_lines<blocked>;
-    }
+const filter_kernel& scalar_kernel(const geometry& g) {
+    return *layouts::with_layout(g, []<class Layout>(const Layout&) {
+        if constexpr (layouts::lined<Layout>)
+            return &by_lines<Layout>;
+        else
+            return &by_probes<Layout>;
+    });
 }
 
 }  // namespace
@@ -79,7 +72,7 @@ const filter_kernel& kernel_for(const geometry& g, base::instruction_set set) {
     const filter_kernel* best = nullptr;
     if (set == base::instruction_set::avx512) best = avx512_kernel(g);
     if (set == base::instruction_set::avx2) best = avx2_kernel(g);
-    return best ? *best : scalar_kernel(g.layout);
+    return best ? *best : scalar_kernel(g);
 }
 
 }  // namespace posy::kernels

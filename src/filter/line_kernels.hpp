@@ -16,8 +16,7 @@
 
 #include "kernels.hpp"
 #include "lanes.hpp"
-#include "layout/narrow.hpp"
-#include "layout/paired.hpp"
+#include "layout/all.hpp"
 #include "probe_kernels.hpp"
 
 namespace posy::kernels {
@@ -43,7 +42,7 @@ POSY_INLINE inline void keep(unsigned subset, Lanes& mask) {
 }
 
 template <class Lanes>
-constexpr unsigned word_bits = sizeof(Lanes);  // eight words, eight bits a byte
+constexpr unsigned word_bits = sizeof(Lanes);  // eight words, eight bits per byte
 
 // The mask of a digest in its line.
 template <class Lanes, unsigned Full, bool Partial>
@@ -69,35 +68,21 @@ struct mask_maker {
 };
 
 // Which lines a digest touches, and the masks in them.
-template <class Lanes, unsigned Full, bool Partial>
-struct in_one_line {
-    using lanes = Lanes;
-    static constexpr unsigned touched = 1;
-    mask_maker<Lanes, Full, Partial> mask_of;
-    std::uint64_t lines;
+template <class Layout, unsigned Full, bool Partial>
+struct touched_lines {
+    using lanes = lanes_of<Layout::line::bits>;
+    static constexpr unsigned touched = Layout::parts;
+    Layout layout;
+    mask_maker<lanes, Full, Partial> mask_of;
 
-    explicit in_one_line(const geometry& g) : mask_of(g.hashes), lines(g.bits / 8 / sizeof(Lanes)) {}
+    explicit touched_lines(const geometry& g) : layout(g), mask_of(g.hashes / touched) {}
 
-    POSY_INLINE void places(digest d, std::uint64_t (&line)[1]) const { line[0] = base::scale(d.low, lines); }
-    POSY_INLINE void masks(digest d, Lanes (&mask)[1]) const { mask_of(d, mask[0]); }
-};
-
-template <unsigned Full, bool Partial>
-struct in_two_lines {
-    using lanes = lanes64;
-    static constexpr unsigned touched = 2;
-    mask_maker<lanes64, Full, Partial> mask_of;
-    std::uint64_t half;
-
-    explicit in_two_lines(const geometry& g) : mask_of(g.hashes / 2), half(g.bits / 1024) {}
-
-    POSY_INLINE void places(digest d, std::uint64_t (&line)[2]) const {
-        line[0] = base::scale(d.low, half);
-        line[1] = half + base::scale(layouts::paired::second(d).low, half);
+    POSY_INLINE void places(digest d, std::uint64_t (&line)[touched]) const {
+        for (unsigned part = 0; part < touched; ++part)
+            line[part] = layout.line_of(part, Layout::in_part(part, d));
     }
-    POSY_INLINE void masks(digest d, lanes64 (&mask)[2]) const {
-        mask_of(d, mask[0]);
-        mask_of(layouts::paired::second(d), mask[1]);
+    POSY_INLINE void masks(digest d, lanes (&mask)[touched]) const {
+        for (unsigned part = 0; part < touched; ++part) mask_of(Layout::in_part(part, d), mask[part]);
     }
 };
 
@@ -166,30 +151,25 @@ template <class Shape>
 constexpr filter_kernel kernel{fetch<Shape>,           insert<Shape>, may_contain<Shape>,
                                may_contain_one<Shape>, false,         cached_bits};
 
-template <class Lanes>
-const filter_kernel* one_line_kernel(unsigned hashes) {
-    if (hashes < 8) return &kernel<in_one_line<Lanes, 0, true>>;
-    if (hashes == 8) return &kernel<in_one_line<Lanes, 1, false>>;
-    if (hashes < 16) return &kernel<in_one_line<Lanes, 1, true>>;
-    return &kernel<in_one_line<Lanes, 2, false>>;
+template <class Layout>
+const filter_kernel* line_kernel(unsigned hashes_per_line) {
+    if (hashes_per_line < 8) return &kernel<touched_lines<Layout, 0, true>>;
+    if (hashes_per_line == 8) return &kernel<touched_lines<Layout, 1, false>>;
+    if constexpr (Layout::max_hashes / Layout::parts > 8) {
+        if (hashes_per_line < 16) return &kernel<touched_lines<Layout, 1, true>>;
+        return &kernel<touched_lines<Layout, 2, false>>;
+    }
+    return nullptr;
 }
 
 // All of the set's kernels.
 inline const filter_kernel* kernel_of(const geometry& g) {
-    switch (g.layout) {
-        case layout_id::blocked:
-            return one_line_kernel<lanes64>(g.hashes);
-        case layout_id::narrow:
-            return one_line_kernel<lanes16>(g.hashes);
-        case layout_id::paired:
-            if (g.hashes < 16) return &kernel<in_two_lines<0, true>>;
-            return &kernel<in_two_lines<1, false>>;
-        case layout_id::spread:
-            return &by_probes<layouts::spread>;
-        case layout_id::sliced:
-            return &by_probes<layouts::sliced>;
-    }
-    return nullptr;
+    return layouts::with_layout(g, [&]<class Layout>(const Layout&) -> const filter_kernel* {
+        if constexpr (layouts::lined<Layout>)
+            return line_kernel<Layout>(g.hashes / Layout::parts);
+        else
+            return &by_probes<Layout>;
+    });
 }
 
 }  // namespace

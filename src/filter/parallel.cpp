@@ -28,33 +28,32 @@ struct division {
     }
 };
 
-// Layouts in lines: an entry is a digest, in the region of its line. The two halves of a paired filter are
-// blocked filters with digests of their own.
+// Layouts in lines: an entry is the digest that rules a part, in the region of its line. A part is a filter
+// of its own.
+template <class Layout>
 class line_sorter {
   public:
     using entry = digest;
 
     explicit line_sorter(bloom_filter& filter)
-        : part_(filter.geometry()),
-          paired_(part_.layout == layout_id::paired),
+        : layout_(filter.geometry()),
           words_(filter.bits().words().data()),
-          in_part_(1, 1) {
-        if (paired_) part_ = {part_.bits / 2, part_.hashes / 2, layout_id::blocked};
-        lines_ = part_.bits / (part_.layout == layout_id::narrow ? 128 : 512);
-        in_part_ = division(lines_, paired_ ? most_regions / 2 : most_regions);
-        kernel_ = &kernels::kernel_for(part_);
-    }
-    std::size_t regions() const { return in_part_.regions * (paired_ ? 2 : 1); }
+          part_{filter.geometry().bits / Layout::parts, filter.geometry().hashes / Layout::parts,
+                Layout::of_part},
+          in_part_(layout_.line_count(), most_regions / Layout::parts),
+          kernel_(&kernels::kernel_for(part_)) {}
+    std::size_t regions() const { return in_part_.regions * Layout::parts; }
 
     template <class Put>
     void sort(digest d, Put put) const {
-        put(base::scale(d.low, lines_) >> in_part_.shift, d);
-        if (!paired_) return;
-        const digest second = layouts::paired::second(d);
-        put(in_part_.regions + (base::scale(second.low, lines_) >> in_part_.shift), second);
+        for (unsigned part = 0; part < Layout::parts; ++part) {
+            const digest own = Layout::in_part(part, d);
+            const std::uint64_t line = layout_.line_of(0, own);
+            put(part * in_part_.regions + (line >> in_part_.shift), own);
+        }
     }
     void work_off(std::size_t region, std::span<const digest> digests) const {
-        std::uint64_t* words = words_ + (region < in_part_.regions ? 0 : part_.bits / 64);
+        std::uint64_t* words = words_ + region / in_part_.regions * (part_.bits / 64);
         kernels::in_windows(
             hasher(), digests, [&](auto... later) { kernel_->fetch(words, part_, later...); },
             [&](const digest* now, std::size_t count, bool more, std::size_t) {
@@ -63,12 +62,11 @@ class line_sorter {
     }
 
   private:
-    geometry part_;
-    bool paired_;
+    Layout layout_;
     std::uint64_t* words_;
-    std::uint64_t lines_ = 0;
+    geometry part_;
     division in_part_;
-    const kernels::filter_kernel* kernel_ = nullptr;
+    const kernels::filter_kernel* kernel_;
 };
 
 // Layouts whose probes go anywhere: an entry is a position.
@@ -185,14 +183,13 @@ class divided_build final : public parallel_build::engine {
 
 std::unique_ptr<parallel_build::engine> engine_for(bloom_filter& filter) {
     if (filter.geometry().bits <= parallel_build::divided_bits) return std::make_unique<atomic_build>(filter);
-    switch (filter.geometry().layout) {
-        case layout_id::spread:
-            return std::make_unique<divided_build<position_sorter<layouts::spread>>>(filter);
-        case layout_id::sliced:
-            return std::make_unique<divided_build<position_sorter<layouts::sliced>>>(filter);
-        default:
-            return std::make_unique<divided_build<line_sorter>>(filter);
-    }
+    return layouts::with_layout(
+        filter.geometry(), [&]<class Layout>(const Layout&) -> std::unique_ptr<parallel_build::engine> {
+            if constexpr (layouts::lined<Layout>)
+                return std::make_unique<divided_build<line_sorter<Layout>>>(filter);
+            else
+                return std::make_unique<divided_build<position_sorter<Layout>>>(filter);
+        });
 }
 
 constexpr std::size_t share = 1 << 14;  // keys that a thread takes at a time

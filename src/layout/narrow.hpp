@@ -1,19 +1,18 @@
 // narrow: all bits of a key among 128, so that the 4-bit counters of a counting filter's key fill one cache
 // line: insert, remove and test are one miss and a few SIMD instructions. The price is the rate: short lines
 // are loaded less evenly. Without counters blocked is better at the same speed.
-//
-//   line = ⌊low · lines / 2^64⌋, and in it the positions of layout/dealt_line.hpp, in words of 16 bits
 #pragma once
 
-#include "layout/blocked.hpp"
+#include "layout/in_lines.hpp"
 
 namespace posy::layouts {
 
-class narrow : public one_line<16> {
+class narrow : public in_lines<16, 1> {
   public:
-    using one_line::one_line;
+    using in_lines::in_lines;
     static constexpr layout_id id = layout_id::narrow;
     static constexpr std::string_view name = "narrow";
+    static constexpr layout_id of_part = id;
 };
 
 }  // namespace posy::layouts

@@ -32,7 +32,7 @@ bool publisher::remove(digest d) {
 
 bool publisher::due(std::uint64_t now) const {
     if (inserted_ + removed_ == 0) return false;
-    if (now - last_ >= how_.max_age) return true;
+    if (now > last_ && now - last_ >= how_.max_age) return true;
     if (how_.change_bits)
         return set_.flipped_count() > 0 && static_cast<double>(set_.flipped_count()) >=
                                                *how_.change_bits * static_cast<double>(set_.geometry().bits);

@@ -1,10 +1,12 @@
 #include "cell_code.hpp"
 
 #include "bits/array_memory.hpp"
+#include "sketch/cells.hpp"
 
 namespace posy::sketch {
 
-void append_cells(const cell_array& cells, std::vector<std::byte>& out) {
+void append_cells(const bit_array& memory, std::vector<std::byte>& out) {
+    const const_cells cells(memory);
     std::uint64_t zeros = 0;
     const auto end_run = [&] {
         if (zeros == 0) return;
@@ -23,20 +25,21 @@ void append_cells(const cell_array& cells, std::vector<std::byte>& out) {
     end_run();
 }
 
-result<cell_array> take_cells(base::reader& in, std::uint64_t size, std::uint64_t max_bytes,
-                              const std::function<void(std::uint64_t, std::uint32_t)>& seen) {
-    std::uint64_t memory = size > cell_array::max_size ? ~std::uint64_t{0} : 4 * size;
+result<bit_array> take_cells(base::reader& in, std::uint64_t size, std::uint64_t max_bytes,
+                             const std::function<void(std::uint64_t, std::uint32_t)>& seen) {
+    std::uint64_t memory = size > max_cells ? ~std::uint64_t{0} : 4 * size;
     if (memory >= 2 * bits::huge_page && memory <= max_bytes) memory = bits::array_memory(8 * memory);
     if (memory > max_bytes) in.fail("a table of " + base::above_limit(memory, max_bytes));
     if (in.wrong()) return *in.wrong();
-    auto cells = cell_array::make(size);
-    if (!cells) return cells;
+    auto table = make_cells(size);
+    if (!table) return table;
+    const cells cells(*table);
     bool after_run = false;
     for (std::uint64_t i = 0; i < size && !in.wrong();) {
-        const std::uint64_t value = in.varint(cell_array::largest);
+        const std::uint64_t value = in.varint(largest);
         if (value != 0) {
             seen(i, static_cast<std::uint32_t>(value));
-            cells->set(i++, static_cast<std::uint32_t>(value));
+            cells.set(i++, static_cast<std::uint32_t>(value));
             after_run = false;
             continue;
         }
@@ -45,7 +48,7 @@ result<cell_array> take_cells(base::reader& in, std::uint64_t size, std::uint64_
         after_run = true;
     }
     if (in.wrong()) return *in.wrong();
-    return cells;
+    return table;
 }
 
 }  // namespace posy::sketch

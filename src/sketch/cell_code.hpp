@@ -8,16 +8,16 @@
 #include <vector>
 
 #include "base/reader.hpp"
-#include "posy/cell_array.hpp"
+#include "sketch/cells.hpp"
 
 namespace posy::sketch {
 
-void append_cells(const cell_array& cells, std::vector<std::byte>& out);
+void append_cells(const bit_array& cells, std::vector<std::byte>& out);
 
 // Reads a table of so many cells, after checking that their memory is within what is left of `max_bytes`. An
 // empty one when something is wrong; `in` knows what.
 // `seen` is told of every cell above 0: a table of zeros costs no more than its memory does.
-result<cell_array> take_cells(
+result<bit_array> take_cells(
     base::reader& in, std::uint64_t size, std::uint64_t max_bytes,
     const std::function<void(std::uint64_t at, std::uint32_t value)>& seen = [](auto, auto) {});
 

@@ -5,7 +5,9 @@
 #include <cmath>
 
 #include "base/reader.hpp"
+#include "base/saturate.hpp"
 #include "cell_code.hpp"
+#include "cells.hpp"
 #include "posy/theory.hpp"
 #include "row_positions.hpp"
 
@@ -13,6 +15,7 @@ namespace posy {
 namespace {
 
 using sketch::block_keys;
+using sketch::row_hash;
 
 result<void> check(const hasher& hash, std::uint64_t width, unsigned depth, update_rule rule) {
     if (auto valid = check(hash); !valid) return valid;
@@ -20,21 +23,52 @@ result<void> check(const hasher& hash, std::uint64_t width, unsigned depth, upda
         return error{"unknown update rule " + std::to_string(static_cast<unsigned>(rule))};
     if (depth == 0 || depth > count_min::max_depth)
         return error{std::to_string(depth) + " rows; 1 to 32 are possible"};
-    if (width == 0 || width > cell_array::max_size / depth)
+    if (width == 0 || width > count_min::max_counters / depth)
         return error{"rows of " + std::to_string(width) + " counters; 1 to 2^32 / depth are possible"};
     return {};
 }
 
 }  // namespace
 
-count_min::count_min(hasher hash, std::uint64_t width, unsigned depth, update_rule rule, cell_array cells)
-    : hash_(hash), width_(width), rule_(rule), cells_(std::move(cells)) {
-    for (unsigned row = 0; row < depth; ++row) rows_.emplace_back(hash.seed(), row);
+count_min::count_min(hasher hash, std::uint64_t width, unsigned depth, update_rule rule, bit_array cells)
+    : hash_(hash), width_(width), depth_(depth), rule_(rule), cells_(std::move(cells)) {
+    for (unsigned row = 0; row < depth; ++row) {
+        const auto drawn = row_hash::draw(hash.seed(), row);
+        rows_.insert(rows_.end(), drawn.begin(), drawn.end());
+    }
+}
+
+struct count_min::row_list {
+    std::array<std::uint64_t, max_depth> position;
+    std::uint64_t operator()(unsigned row) const { return position[row]; }
+};
+
+count_min::row_list count_min::positions(digest d) const {
+    const std::span rows(rows_);
+    row_list at;
+    for (unsigned row = 0; row < depth_; ++row) {
+        const row_hash in_row(rows.subspan(row * row_hash::draws).first<row_hash::draws>());
+        at.position[row] = row * width_ + in_row(d, width_);
+    }
+    return at;
+}
+
+void count_min::count(std::uint64_t weight) { total_ = saturating_sum(total_, weight); }
+
+std::uint32_t count_min::counter(std::uint64_t i) const { return sketch::const_cells(cells_)[i]; }
+
+std::uint32_t count_min::add(digest d, std::uint32_t weight) {
+    count(weight);
+    return sketch::cells(cells_).count(rule_, depth_, positions(d), weight);
+}
+
+std::uint32_t count_min::estimate(digest d) const {
+    return sketch::const_cells(cells_).least(depth_, positions(d));
 }
 
 result<count_min> count_min::make(hasher hash, std::uint64_t width, unsigned depth, update_rule rule) {
     if (auto valid = check(hash, width, depth, rule); !valid) return valid.error();
-    auto cells = cell_array::make(width * depth);
+    auto cells = sketch::make_cells(width * depth);
     if (!cells) return cells.error();
     return count_min(hash, width, depth, rule, std::move(*cells));
 }
@@ -43,7 +77,7 @@ result<count_min> count_min::with_guarantee(hasher hash, double epsilon, double 
     if (!(epsilon > 0 && epsilon < 1 && delta > 0 && delta < 1))
         return error{"epsilon and delta must lie between 0 and 1"};
     const double width = theory::count_min_width(epsilon), depth = theory::count_min_depth(delta);
-    if (width * depth > static_cast<double>(cell_array::max_size) || depth > max_depth)
+    if (width * depth > static_cast<double>(count_min::max_counters) || depth > max_depth)
         return error{"no table keeps an epsilon of " + std::to_string(epsilon) + " and a delta of " +
                      std::to_string(delta) + "; a table has at most 2^32 counters in at most 32 rows"};
     return make(hash, static_cast<std::uint64_t>(width), static_cast<unsigned>(depth), rule);
@@ -71,10 +105,11 @@ void count_min::in_blocks(std::size_t keys, Digests digests, Use use) const {
 template <class Digests>
 void count_min::add_blocks(std::size_t keys, Digests digests, std::span<std::uint32_t> estimates) {
     assert(estimates.empty() || estimates.size() == keys);
-    const unsigned rows = depth();
+    const unsigned rows = depth_;
     const update_rule rule = rule_;
+    const sketch::cells cells(cells_);
     in_blocks(keys, digests, [&](std::size_t i, auto at) {
-        const std::uint32_t now = cells_.count(rule, rows, at, 1);
+        const std::uint32_t now = cells.count(rule, rows, at, 1);
         if (!estimates.empty()) estimates[i] = now;
     });
     count(keys);
@@ -99,9 +134,10 @@ void count_min::add(std::span<const std::uint64_t> keys, std::span<std::uint32_t
 
 void count_min::estimate(std::span<const digest> digests, std::span<std::uint32_t> estimates) const {
     assert(estimates.size() == digests.size());
+    const sketch::const_cells cells(cells_);
     in_blocks(
         digests.size(), [&](std::size_t from, std::size_t some) { return digests.subspan(from, some); },
-        [&](std::size_t i, auto at) { estimates[i] = cells_.least(depth(), at); });
+        [&](std::size_t i, auto at) { estimates[i] = cells.least(depth_, at); });
 }
 
 double count_min::epsilon() const { return theory::count_min_epsilon(static_cast<double>(width_)); }
@@ -117,7 +153,7 @@ result<void> count_min::merge(const count_min& from) {
         return error{"the sketches differ: " + shape(*this) + ", and " + shape(from) +
                      "; only sketches of one shape and rule merge"};
     }
-    cells_.merge(from.cells_);
+    sketch::merge_cells(cells_, from.cells_);
     count(from.total_);
     return {};
 }
@@ -159,7 +195,7 @@ result<count_min> count_min::parse(hasher hash, byte_view payload, std::uint64_t
     auto cells = sketch::take_cells(in, width * depth, max_bytes, [&](std::uint64_t at, std::uint32_t value) {
         row_sum& row = rows[at / width];
         row.sum += value;
-        row.stuck = row.stuck || value == cell_array::largest;
+        row.stuck = row.stuck || value == largest;
     });
     if (!cells) return cells.error();
     if (const auto& wrong = in.finish()) return *wrong;

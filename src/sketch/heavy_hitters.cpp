@@ -108,7 +108,7 @@ result<void> heavy_hitters::merge(const heavy_hitters& from) {
     const double outside = limit(*this) + limit(from);
     const bool dropped = dropped_ > threshold() || from.dropped_ > from.threshold();
     if (auto merged = sketch_.merge(from.sketch_); !merged) return merged;
-    dropped_ = dropped ? static_cast<std::uint32_t>(std::min<double>(outside, cell_array::largest)) : 0;
+    dropped_ = dropped ? static_cast<std::uint32_t>(std::min<double>(outside, count_min::largest)) : 0;
     for (const auto& [d, candidate] : from.candidates_) candidates_.try_emplace(d, candidate);
     for (auto& [d, candidate] : candidates_) candidate.count = sketch_.estimate(d);
     std::erase_if(candidates_, [&](const auto& each) { return each.second.count < dropped_; });
@@ -145,7 +145,7 @@ result<heavy_hitters> heavy_hitters::parse(hasher hash, byte_view payload, std::
     if (!(phi >= 0 && phi < 1) || std::signbit(phi)) in.fail("a threshold that is no share of a total");
     const std::uint64_t room = in.varint(max_room);
     if (room == 0) in.fail("room for no keys");
-    const auto dropped = static_cast<std::uint32_t>(in.varint(cell_array::largest));
+    const auto dropped = static_cast<std::uint32_t>(in.varint(count_min::largest));
     candidates found;
     std::uint64_t memory = 0;
     digest last;
@@ -157,7 +157,7 @@ result<heavy_hitters> heavy_hitters::parse(hasher hash, byte_view payload, std::
             in.fail("digests that do not ascend");
         last = d;
         heavy_hitter candidate;
-        candidate.count = static_cast<std::uint32_t>(in.varint(cell_array::largest));
+        candidate.count = static_cast<std::uint32_t>(in.varint(count_min::largest));
         if (candidate.count == 0 || candidate.count < dropped) in.fail("a candidate that counts too little");
         const byte_view key = in.take(in.varint());
         memory += sizeof(candidates::value_type) + key.size();

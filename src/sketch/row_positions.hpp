@@ -9,15 +9,16 @@
 #include <span>
 
 #include "base/how.hpp"
-#include "posy/row_hash.hpp"
+#include "sketch/row_hash.hpp"
 
 namespace posy::sketch {
 
 inline constexpr std::size_t block_keys = 64;
 
+// `rows` has what each row draws, one row after the other.
 // positions[row · block_keys + i] = row · width + the index of digest i in that row. Precondition: at most
 // block_keys digests, rows · width ≤ 2^32, positions has block_keys a row.
-using row_positions_function = void(std::span<const row_hash> rows, std::uint64_t width,
+using row_positions_function = void(std::span<const std::uint64_t> rows, std::uint64_t width,
                                     std::span<const digest> digests, std::span<std::uint32_t> positions);
 row_positions_function* row_positions_for(base::instruction_set);
 

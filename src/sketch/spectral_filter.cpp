@@ -3,8 +3,10 @@
 #include <algorithm>
 
 #include "base/reader.hpp"
+#include "base/saturate.hpp"
 #include "bits/array_memory.hpp"
 #include "cell_code.hpp"
+#include "cells.hpp"
 #include "codec/nested.hpp"
 #include "filter/key_positions.hpp"
 #include "hash/draw.hpp"
@@ -12,6 +14,8 @@
 
 namespace posy {
 namespace {
+
+using sketch::const_cells;
 
 // The second filter looks at the digest anew. Scaled from the same bits, its positions would be half of the
 // first one's, and keys that meet in one filter would meet again in the other.
@@ -29,7 +33,7 @@ key_positions cells_of(const geometry& g, digest d) {
     return at;
 }
 
-bool stands_alone(const cell_array& cells, const key_positions& at, std::uint32_t least) {
+bool stands_alone(const sketch::cells& cells, const key_positions& at, std::uint32_t least) {
     return std::ranges::count_if(at, [&](std::uint64_t i) { return cells[i] == least; }) == 1;
 }
 
@@ -37,16 +41,17 @@ bool all_set(const bit_array& bits, const key_positions& at) {
     return std::ranges::all_of(at, [&](std::uint64_t i) { return bits.test(i); });
 }
 
-void decrement(cell_array& cells, const key_positions& at) {
+void decrement(bit_array& memory, const key_positions& at) {
+    const sketch::cells cells(memory);
     for (const std::uint64_t i : at)
-        if (cells[i] != cell_array::largest) cells.set(i, cells[i] - 1);
+        if (cells[i] != sketch::largest) cells.set(i, cells[i] - 1);
 }
 
 result<void> check(const geometry& g, spectral_method method) {
     if (name_of(method) == "unknown")
         return error{"unknown spectral method " + std::to_string(static_cast<unsigned>(method))};
     if (auto valid = posy::check(g); !valid) return valid;
-    if (g.bits > cell_array::max_size)
+    if (g.bits > sketch::max_cells)
         return error{"a filter of " + std::to_string(g.bits) + " counters; 1 to 2^32 are possible"};
     return {};
 }
@@ -67,14 +72,14 @@ std::string_view name_of(spectral_method method) {
 
 result<spectral_filter> spectral_filter::make(const posy::geometry& g, spectral_method method) {
     if (auto valid = check(g, method); !valid) return valid.error();
-    auto cells = cell_array::make(g.bits);
+    auto cells = sketch::make_cells(g.bits);
     if (!cells) return cells.error();
     std::optional<second_filter> second;
     if (method == spectral_method::recurring_minimum) {
         auto marks = bit_array::make(g.bits);
         if (!marks) return marks.error();
         const auto geometry = second_geometry(g);
-        auto more = cell_array::make(geometry.bits);
+        auto more = sketch::make_cells(geometry.bits);
         if (!more) return more.error();
         second = second_filter{std::move(*marks), geometry, std::move(*more)};
     }
@@ -87,41 +92,44 @@ void spectral_filter::insert(digest d, std::uint32_t times) {
     const key_positions at = cells_of(geometry_, d);
     const update_rule rule =
         method_ == spectral_method::minimum_increase ? update_rule::conservative : update_rule::plain;
-    const std::uint32_t least = cells_.count(rule, at.size, at, times);
+    const sketch::cells cells(cells_);
+    const std::uint32_t least = cells.count(rule, at.size, at, times);
     if (!second_) return;
     const bool moved = all_set(second_->marks, at);
-    if (!moved && !stands_alone(cells_, at, least)) return;
+    if (!moved && !stands_alone(cells, at, least)) return;
     // What was counted before comes along when a key is moved.
     for (const std::uint64_t i : at) second_->marks.set(i);
     const key_positions there = cells_of(second_->geometry, second_digest(d));
-    second_->cells.add(there.size, there, moved ? times : least);
+    sketch::cells(second_->cells).add(there.size, there, moved ? times : least);
 }
 
 result<bool> spectral_filter::remove(digest d) {
     if (method_ == spectral_method::minimum_increase)
         return error{"a filter that counts by minimum increase cannot remove keys; use recurring minimum"};
     const key_positions at = cells_of(geometry_, d);
-    if (cells_.least(at.size, at) == 0) return false;
+    if (const_cells(cells_).least(at.size, at) == 0) return false;
     decrement(cells_, at);
     if (items_ > 0) --items_;
     if (second_ && all_set(second_->marks, at)) {
         const key_positions there = cells_of(second_->geometry, second_digest(d));
-        if (second_->cells.least(there.size, there) > 0) decrement(second_->cells, there);
+        if (const_cells(second_->cells).least(there.size, there) > 0) decrement(second_->cells, there);
     }
     return true;
 }
 
+std::uint32_t spectral_filter::counter(std::uint64_t i) const { return const_cells(cells_)[i]; }
+
 std::uint32_t spectral_filter::at_most(digest d) const {
     const key_positions at = cells_of(geometry_, d);
-    return cells_.least(at.size, at);
+    return const_cells(cells_).least(at.size, at);
 }
 
 std::uint32_t spectral_filter::estimate(digest d) const {
     const key_positions at = cells_of(geometry_, d);
-    const std::uint32_t first = cells_.least(at.size, at);
+    const std::uint32_t first = const_cells(cells_).least(at.size, at);
     if (!second_ || !all_set(second_->marks, at)) return first;
     const key_positions there = cells_of(second_->geometry, second_digest(d));
-    const std::uint32_t second = second_->cells.least(there.size, there);
+    const std::uint32_t second = const_cells(second_->cells).least(there.size, there);
     return second > 0 ? std::min(first, second) : first;
 }
 
@@ -135,8 +143,9 @@ double spectral_filter::expected_wrong(const posy::geometry& g, std::uint64_t ke
 result<bloom_filter> spectral_filter::projection() const {
     auto bits = bit_array::make(geometry_.bits);
     if (!bits) return bits.error();
-    for (std::uint64_t i = 0; i < cells_.size(); ++i)
-        if (cells_[i] > 0) bits->set(i);
+    const const_cells cells(cells_);
+    for (std::uint64_t i = 0; i < cells.size(); ++i)
+        if (cells[i] > 0) bits->set(i);
     return bloom_filter::from_bits(geometry_, std::move(*bits), std::nullopt);
 }
 
@@ -155,7 +164,7 @@ result<void> spectral_filter::merge(const spectral_filter& from) {
         return error{
             "filters that count by recurring minimum do not merge: a key that only one of them has "
             "moved would be counted half; use minimum selection or minimum increase"};
-    cells_.merge(from.cells_);
+    sketch::merge_cells(cells_, from.cells_);
     items_ = saturating_sum(items_, from.items_);
     return {};
 }

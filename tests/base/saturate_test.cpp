@@ -1,4 +1,4 @@
-#include "posy/base/saturate.hpp"
+#include "base/saturate.hpp"
 
 #include <gtest/gtest.h>
 

@@ -3,14 +3,15 @@
 #include <random>
 
 #include "payload.hpp"
+#include "sketch/cells.hpp"
 
 namespace posy::sketch {
 namespace {
 
-cell_array cells_of(const std::vector<std::uint32_t>& values) {
-    auto cells = *cell_array::make(values.size());
-    for (std::size_t i = 0; i < values.size(); ++i) cells.set(i, values[i]);
-    return cells;
+bit_array cells_of(const std::vector<std::uint32_t>& values) {
+    auto memory = *make_cells(values.size());
+    for (std::size_t i = 0; i < values.size(); ++i) cells(memory).set(i, values[i]);
+    return memory;
 }
 
 std::string code(const std::vector<std::uint32_t>& values) {

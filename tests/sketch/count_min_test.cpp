@@ -5,6 +5,7 @@
 
 #include "payload.hpp"
 #include "posy/theory.hpp"
+#include "sketch/row_hash.hpp"
 #include "zipf.hpp"
 
 namespace posy {
@@ -26,7 +27,7 @@ TEST(count_min, is_the_table_of_its_definition) {
                     const std::uint64_t key = random() % 100, weight = random() % 9;
                     std::vector<std::size_t> at;
                     for (unsigned row = 0; row < depth; ++row)
-                        at.push_back(row * width + row_hash(hash.seed(), row)(hash(key), width));
+                        at.push_back(row * width + sketch::row_hash(hash.seed(), row)(hash(key), width));
                     std::uint64_t least = table[at[0]];
                     for (const std::size_t i : at) least = std::min(least, table[i]);
                     for (const std::size_t i : at) {
@@ -36,7 +37,7 @@ TEST(count_min, is_the_table_of_its_definition) {
                     truth[key] += weight;
                     EXPECT_EQ(sketch.add(hash(key), static_cast<std::uint32_t>(weight)), least + weight);
                 }
-                for (std::size_t i = 0; i < table.size(); ++i) ASSERT_EQ(sketch.cells()[i], table[i]);
+                for (std::size_t i = 0; i < table.size(); ++i) ASSERT_EQ(sketch.counter(i), table[i]);
                 std::uint64_t total = 0;
                 for (const auto& [key, weight] : truth) {
                     EXPECT_GE(sketch.estimate(hash(key)), weight);
@@ -82,7 +83,7 @@ TEST(count_min, figure_2) {
     const hasher hash;
     auto sketch = *count_min::make(hash, 16, 3, update_rule::conservative);
     const digest flow = hash("flow");
-    const auto index = [&](unsigned row, digest d) { return row * 16 + row_hash({}, row)(d, 16); };
+    const auto index = [&](unsigned row, digest d) { return row * 16 + sketch::row_hash({}, row)(d, 16); };
     // A flow that meets ours in that row alone.
     const auto stranger_in = [&](unsigned row) {
         for (int key = 0;; ++key) {
@@ -95,7 +96,7 @@ TEST(count_min, figure_2) {
     sketch.add(flow, 2);
     sketch.add(stranger_in(1), 3);
     sketch.add(stranger_in(2), 8);
-    const auto counter = [&](unsigned row) { return sketch.cells()[index(row, flow)]; };
+    const auto counter = [&](unsigned row) { return sketch.counter(index(row, flow)); };
     EXPECT_EQ(counter(0), 2u);
     EXPECT_EQ(counter(1), 3u);
     EXPECT_EQ(counter(2), 8u);
@@ -148,8 +149,8 @@ TEST(count_min, errors_are_within_the_guarantee_and_as_predicted) {
             const errors p = errors_of(plain, s), c = errors_of(conservative, s);
             EXPECT_LE(p.above, plain.delta());
             EXPECT_LE(c.above, plain.delta());
-            for (std::uint64_t i = 0; i < plain.cells().size(); ++i)
-                ASSERT_LE(conservative.cells()[i], plain.cells()[i]);
+            for (std::uint64_t i = 0; i < plain.counters(); ++i)
+                ASSERT_LE(conservative.counter(i), plain.counter(i));
             sum += p.mean;
             squares += p.mean * p.mean;
             conservative_sum += c.mean;
@@ -178,7 +179,7 @@ TEST(count_min, shapes_and_refusals) {
     EXPECT_LE(guaranteed.delta(), 0.01);
     const auto megabyte = *count_min::with_bytes(hash, 1 << 20);
     EXPECT_EQ(megabyte.width(), 65'536u);
-    EXPECT_EQ(megabyte.cells().bytes(), 1u << 20);
+    EXPECT_EQ(megabyte.counters() * 4, 1u << 20);
     for (const double bad : {0.0, 1.0, -1.0, std::nan("")}) {
         EXPECT_FALSE(count_min::with_guarantee(hash, bad, 0.5));
         EXPECT_FALSE(count_min::with_guarantee(hash, 0.5, bad));
@@ -188,7 +189,7 @@ TEST(count_min, shapes_and_refusals) {
     EXPECT_FALSE(count_min::make(hash, 0, 3));
     EXPECT_EQ(count_min::make(hash, 3, 0).error().message, "0 rows; 1 to 32 are possible");
     EXPECT_FALSE(count_min::make(hash, 3, 33));
-    EXPECT_FALSE(count_min::make(hash, cell_array::max_size, 2));
+    EXPECT_FALSE(count_min::make(hash, count_min::max_counters, 2));
     EXPECT_FALSE(count_min::make(hash, 3, 3, update_rule{3}));
     EXPECT_FALSE(count_min::make(hasher(hash_family{9}), 3, 3));
     EXPECT_FALSE(count_min::make(hasher(hash_family::xxh3, {0, 1}), 3, 3));
@@ -200,9 +201,9 @@ TEST(count_min, saturates_and_never_wraps) {
         auto sketch = *count_min::make(hasher(), 100, 3, rule);
         const digest d = hasher()("heavy");
         EXPECT_EQ(sketch.add(d, 0xfffffff0), 0xfffffff0);
-        EXPECT_EQ(sketch.add(d, 100), cell_array::largest);
+        EXPECT_EQ(sketch.add(d, 100), count_min::largest);
         sketch.add(std::span(&d, 1));
-        EXPECT_EQ(sketch.estimate(d), cell_array::largest);
+        EXPECT_EQ(sketch.estimate(d), count_min::largest);
         EXPECT_EQ(sketch.total(), 0xfffffff0u + 101ull);
         expect_robust(sketch);
         sketch.clear();
@@ -231,7 +232,7 @@ TEST(count_min, merging) {
         EXPECT_EQ(a.total(), 20'000u);
         for (std::size_t key = 1; key < all.truth.size(); ++key)
             EXPECT_GE(a.estimate(hash(key)), all.truth[key]);
-        for (std::uint64_t i = 0; i < plain.cells().size(); ++i) ASSERT_LE(a.cells()[i], plain.cells()[i]);
+        for (std::uint64_t i = 0; i < plain.counters(); ++i) ASSERT_LE(a.counter(i), plain.counter(i));
         expect_robust(a);
     }
     auto sketch = *count_min::make(hash, 200, 4);

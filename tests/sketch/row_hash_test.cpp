@@ -1,11 +1,11 @@
-#include "posy/row_hash.hpp"
+#include "sketch/row_hash.hpp"
 
 #include <gtest/gtest.h>
 
 #include <array>
 #include <vector>
 
-namespace posy {
+namespace posy::sketch {
 namespace {
 
 // Two digests, however alike, fall on the pairs of indices as two dice would. Over 64,000 seeds; chi-square
@@ -68,4 +68,4 @@ TEST(row_hash, pinned) {
 }
 
 }  // namespace
-}  // namespace posy
+}  // namespace posy::sketch

@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "payload.hpp"
+#include "posy/count_min.hpp"
 #include "sketch/zipf.hpp"
 #include "support.hpp"
 
@@ -70,7 +71,7 @@ TEST_P(every_spectral_shape, selection_returns_to_nothing) {
     for (int round = 0; round < 2; ++round) {
         for (int key = 0; key < 60; ++key) EXPECT_TRUE(*filter.remove(filter.hash()(key)));
     }
-    for (std::uint64_t i = 0; i < filter.cells().size(); ++i) ASSERT_EQ(filter.cells()[i], 0u);
+    for (std::uint64_t i = 0; i < filter.geometry().bits; ++i) ASSERT_EQ(filter.counter(i), 0u);
     EXPECT_FALSE(*filter.remove(filter.hash()(0)));
     EXPECT_EQ(filter.items(), 0u);
 }
@@ -203,10 +204,10 @@ TEST(spectral_filter, a_stuck_counter_stays) {
     const geometry g{64, 2, layout_id::spread};
     auto filter = *spectral_filter::make(g, spectral_method::minimum_selection);
     const digest d = filter.hash()("x");
-    filter.insert(d, cell_array::largest);
+    filter.insert(d, count_min::largest);
     filter.insert(d, 5);
     EXPECT_TRUE(*filter.remove(d));
-    EXPECT_EQ(filter.estimate(d), cell_array::largest);
+    EXPECT_EQ(filter.estimate(d), count_min::largest);
 }
 
 TEST(spectral_filter, merging) {
@@ -232,7 +233,7 @@ TEST(spectral_filter, merging) {
         EXPECT_EQ(a.items(), 3000u);
         for (const auto& [key, count] : model) EXPECT_GE(a.estimate(hash(key)), count);
         if (method == spectral_method::minimum_selection) {
-            EXPECT_EQ(a.cells(), both.cells());
+            for (std::uint64_t i = 0; i < g.bits; ++i) ASSERT_EQ(a.counter(i), both.counter(i));
         }
     }
     auto filter = *spectral_filter::make(g, spectral_method::minimum_selection);
@@ -246,7 +247,8 @@ TEST(spectral_filter, refusals) {
     EXPECT_FALSE(spectral_filter::make({0, 3}, spectral_method::minimum_selection));
     EXPECT_EQ(spectral_filter::make({512, 3}, spectral_method{4}).error().message,
               "unknown spectral method 4");
-    EXPECT_FALSE(spectral_filter::make({cell_array::max_size + 512, 3}, spectral_method::minimum_selection));
+    EXPECT_FALSE(
+        spectral_filter::make({count_min::max_counters + 512, 3}, spectral_method::minimum_selection));
     auto filter = *spectral_filter::make({512, 3}, spectral_method::minimum_increase);
     filter.insert(filter.hash()("x"));
     EXPECT_FALSE(filter.remove(filter.hash()("x")));

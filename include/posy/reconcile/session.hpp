@@ -53,8 +53,8 @@ struct traffic {
 };
 
 struct outcome {
-    std::vector<digest> only_here, only_there;  // ascending
-    std::vector<std::string> texts;             // of only_there, in the same order, if fetched
+    std::vector<digest> only_here{}, only_there{};  // ascending
+    std::vector<std::string> texts{};               // of only_there, in the same order, if fetched
     // The share of what is only here, and only there, that theory expects to have been found.
     double here_expected = 1, there_expected = 1;
 

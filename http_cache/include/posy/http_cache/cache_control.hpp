@@ -24,9 +24,9 @@ struct request_directives {
     bool no_cache = false;  // also by "Pragma: no-cache" where there is no Cache-Control (5.4)
     bool no_store = false;
     bool only_if_cached = false;
-    std::optional<seconds> max_age, min_fresh;
-    std::optional<seconds> max_stale;  // most_seconds when it came without an argument
-    std::optional<seconds> stale_if_error;
+    std::optional<seconds> max_age{}, min_fresh{};
+    std::optional<seconds> max_stale{};  // most_seconds when it came without an argument
+    std::optional<seconds> stale_if_error{};
 };
 
 struct response_directives {
@@ -37,10 +37,10 @@ struct response_directives {
     bool must_revalidate = false;
     bool proxy_revalidate = false;
     bool must_understand = false;
-    std::optional<seconds> max_age, s_maxage, stale_while_revalidate, stale_if_error;
+    std::optional<seconds> max_age{}, s_maxage{}, stale_while_revalidate{}, stale_if_error{};
     // What no-cache="…" and private="…" name: fields that a shared cache does not keep. (no-cache would allow
     // to keep them until a validation; leaving them out is simpler and as correct, 5.2.2.4.)
-    std::vector<std::string> unkept_fields;
+    std::vector<std::string> unkept_fields{};
 
     // May it never be used stale, whatever else is said (4.2.4)? s-maxage includes proxy-revalidate
     // (5.2.2.10).

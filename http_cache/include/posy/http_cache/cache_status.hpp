@@ -16,14 +16,14 @@ std::string_view name_of(forward_reason);
 // One member of the list: `text()` is "posy; fwd=stale; fwd-status=304; stored; ttl=60". A hit has no fwd; a
 // revalidation has fwd=stale, and hit is not said.
 struct cache_status {
-    std::string cache;  // our name; a token as it is, anything else quoted
+    std::string cache{};  // our name; a token as it is, anything else quoted
     bool hit = false;
-    std::optional<forward_reason> forward;
-    std::optional<unsigned> forward_status;  // what the next hop answered
-    std::optional<seconds> ttl;              // negative when stale
+    std::optional<forward_reason> forward{};
+    std::optional<unsigned> forward_status{};  // what the next hop answered
+    std::optional<seconds> ttl{};              // negative when stale
     bool stored = false;
     bool collapsed = false;  // shared the fetch of another request
-    std::string detail;      // anything else, left out when empty; a token or quoted
+    std::string detail{};    // anything else, left out when empty; a token or quoted
 
     std::string text() const;
 };

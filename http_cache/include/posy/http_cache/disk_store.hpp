@@ -26,7 +26,7 @@
 namespace posy::http_cache {
 
 struct disk_options {
-    std::filesystem::path directory;  // made when missing
+    std::filesystem::path directory{};  // made when missing
     std::uint64_t bytes = std::uint64_t{4} << 30;
     // Memory for the index; 0: as much as it takes. With a limit a file counts in `bytes` as the same share
     // of them as its entry is of the index, if that is more: many small files fill the folder like few large

@@ -54,15 +54,15 @@ class fields {
 std::vector<std::string_view> list_members(std::string_view list);
 
 struct request_head {
-    std::string method;
-    std::string target;  // as it stood in the request line; an absolute URI at a forward proxy
-    http_cache::fields fields;
+    std::string method{};
+    std::string target{};  // as it stood in the request line; an absolute URI at a forward proxy
+    http_cache::fields fields{};
 };
 
 struct response_head {
     unsigned status = 0;
-    std::string reason;
-    http_cache::fields fields;
+    std::string reason{};
+    http_cache::fields fields{};
 };
 
 }  // namespace posy::http_cache

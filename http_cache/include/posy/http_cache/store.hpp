@@ -22,8 +22,8 @@
 namespace posy::http_cache {
 
 struct store_options {
-    memory_options memory;
-    std::optional<disk_options> disk;
+    memory_options memory{};
+    std::optional<disk_options> disk{};
 };
 
 class store {

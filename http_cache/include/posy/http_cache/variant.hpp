@@ -13,8 +13,8 @@
 namespace posy::http_cache {
 
 struct variant {
-    std::vector<std::string> names;  // nominated by Vary: lower case, sorted, each once
-    std::string key;                 // the secondary key: "name:value\n" or "name\n" (missing) for each
+    std::vector<std::string> names{};  // nominated by Vary: lower case, sorted, each once
+    std::string key{};                 // the secondary key: "name:value\n" or "name\n" (missing) for each
 
     // Does this response answer that request?
     bool matches(const fields& request) const;

@@ -13,26 +13,37 @@
 // a3, b of row r are mix(s + (5r + i + 1)γ), i = 0 … 4. A small value; calling it is const and thread-safe.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
+#include <span>
 
 #include "posy/digest.hpp"
 
-namespace posy {
+namespace posy::sketch {
 
 class row_hash {
   public:
-    row_hash(hash_seed seed, unsigned row);
+    // What a row draws: a0 … a3 and b.
+    static constexpr std::size_t draws = 5;
+    static std::array<std::uint64_t, draws> draw(hash_seed seed, unsigned row);
+
+    explicit row_hash(std::span<const std::uint64_t, draws> drawn) {
+        std::ranges::copy(drawn, drawn_.begin());
+    }
+    row_hash(hash_seed seed, unsigned row) : drawn_(draw(seed, row)) {}
 
     // Precondition: width ≤ 2^32.
     std::uint64_t operator()(digest d, std::uint64_t width) const {
-        const std::uint64_t sum = (a_[0] + (d.low >> 32)) * (a_[1] + (d.low & word)) +
-                                  (a_[2] + (d.high >> 32)) * (a_[3] + (d.high & word)) + b_;
+        const auto& [a0, a1, a2, a3, b] = drawn_;
+        const std::uint64_t sum =
+            (a0 + (d.low >> 32)) * (a1 + (d.low & word)) + (a2 + (d.high >> 32)) * (a3 + (d.high & word)) + b;
         return (sum >> 32) * width >> 32;
     }
 
   private:
     static constexpr std::uint64_t word = 0xffffffff;
-    std::uint64_t a_[4], b_;
+    std::array<std::uint64_t, draws> drawn_;
 };
 
-}  // namespace posy
+}  // namespace posy::sketch
