@@ -200,6 +200,17 @@ task<void> server::refuse(transport& connection, unsigned status, const std::str
     co_await connection.write(text);
 }
 
+// False: the connection ended before it.
+task<bool> server::next_head(transport& connection, reader& from, parser<request_head>& parsing, bool first) {
+    if (!first && !from.pending()) {  // it may be long in coming; once it has begun, it may not
+        connection.expires_after(how_.idle_time);
+        const bool begun = co_await from.arrived();
+        if (!begun) co_return false;
+    }
+    if (!first) connection.expires_after(how_.head_time);
+    co_return co_await from.head(parsing);
+}
+
 // Reads requests and has them answered, until either side has had enough.
 task<void> server::converse(std::unique_ptr<transport> connection, worker& here) {
     connection->expires_after(how_.head_time);
@@ -217,13 +228,7 @@ task<void> server::converse(std::unique_ptr<transport> connection, worker& here)
             parser<request_head> parsing(how_.limits);
             written = connection->bytes_written() - from.interim_bytes();
             read = connection->bytes_read() - (from.pending() ? 1 : 0);
-            if (!first && !from.pending()) {  // it may be long in coming; once it has begun, it may not
-                connection->expires_after(how_.idle_time);
-                const bool begun = co_await from.arrived();
-                if (!begun) co_return;
-            }
-            if (!first) connection->expires_after(how_.head_time);
-            const bool any = co_await from.head(parsing);
+            const bool any = co_await next_head(*connection, from, parsing, first);
             if (!any) co_return;
             connection->idle(false);
             connection->expires_after(how_.body_time);

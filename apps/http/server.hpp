@@ -99,6 +99,7 @@ class server {
   private:
     task<void> accept(tcp::acceptor&, std::shared_ptr<asio::ssl::context>);
     task<void> converse(std::unique_ptr<transport>, worker&);
+    task<bool> next_head(transport&, reader&, parser<request_head>&, bool first);
     task<void> drain(transport&);
     task<bool> skip_body(request&);
     task<void> refuse(transport&, unsigned status, const std::string& why, bool answered);

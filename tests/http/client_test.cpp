@@ -97,10 +97,8 @@ TEST_F(Client, OneDeadlineForAllAddresses) {
     const auto port = full.local_endpoint().port();
     std::vector<tcp::socket> waiting;
     for (int i = 0; i < 8; ++i) {
-        waiting.emplace_back(context_).open(tcp::v4());
-        waiting.back().non_blocking(true);
-        boost::system::error_code ignored;
-        waiting.back().connect(full.local_endpoint(), ignored);
+        waiting.emplace_back(context_);
+        waiting.back().async_connect(full.local_endpoint(), [](const boost::system::error_code&) {});
     }
     const auto dead = asio::ip::make_address("127.0.0.2");
     const auto names = std::make_shared<resolver>(

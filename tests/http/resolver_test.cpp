@@ -4,6 +4,7 @@
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
+#include <boost/asio/executor_work_guard.hpp>
 #include <condition_variable>
 #include <map>
 #include <mutex>
@@ -83,6 +84,7 @@ class Resolver : public testing::Test {
     std::shared_ptr<system_below> below_ = std::make_shared<system_below>();
     std::unique_ptr<resolver> names_;
     asio::io_context context_{1};
+    asio::executor_work_guard<asio::io_context::executor_type> open_{context_.get_executor()};
 };
 
 TEST_F(Resolver, DeadNamesOfClientsDoNotHoldUpPeers) {
