@@ -83,8 +83,6 @@ class tls_transport final : public transport {
         : transport(s, w), stream_(std::move(s), context) {
         error_code ignored;
         socket().set_option(tcp::no_delay(true), ignored);
-        // 34 KB of each connection that would else lie idle between two records.
-        SSL_set_mode(stream_.native_handle(), SSL_MODE_RELEASE_BUFFERS);
     }
 
     task<void> accept_handshake() override {
