@@ -92,7 +92,7 @@ void add_replay(CLI::App& app) {
         add_command(app, "replay", "A laboratory: proxies, an origin and a trace, ways of sharing compared",
                     "  posy replay\n"
                     "  posy replay trace.tsv.gz --sharing none,delta --change 0.02,0.05,0.1 --report out\n"
-                    "  posy replay access.log --proxies 5 --memory 64M");
+                    "  posy replay access.log --proxies 5 --memory 64MiB");
     auto a = std::make_shared<replay_arguments>();
     command->add_option(
         "TRACE", a->trace,
@@ -114,9 +114,8 @@ void add_replay(CLI::App& app) {
     command->add_option("--proxies", a->base.proxies, "How many")
         ->check(CLI::Range(1, 64))
         ->capture_default_str();
-    command->add_option("--memory", a->base.memory, "Bytes for objects in each")
-        ->transform(CLI::AsSizeValue(false))
-        ->capture_default_str();
+    add_size(*command, "--memory", a->base.memory,
+             "Memory for objects in each proxy, e.g. 64MiB (default: 16M)");
     command->add_option("--items", a->base.items, "Objects that a summary is planned for")
         ->capture_default_str();
     command->add_option("--fpr", a->base.rate, "False-positive rate of a summary")->capture_default_str();

@@ -23,6 +23,17 @@ CLI::App* add_command(CLI::App& app, const std::string& name, const std::string&
     return command;
 }
 
+void add_size(CLI::App& command, const std::string& name, std::uint64_t& value, const std::string& what) {
+    const auto read = [name, &value](const std::string& text) {
+        try {
+            value = parse_amount(text);
+        } catch (const CLI::ValidationError& wrong) {
+            throw CLI::ValidationError(name + ": " + wrong.what());
+        }
+    };
+    command.add_option_function<std::string>(name, read, what)->type_name("SIZE");
+}
+
 namespace {
 std::string max_array;  // of the command in hand
 }

@@ -28,6 +28,9 @@ T take(result<T> value, const std::string& name) {
 
 // "-" is standard input or output, everywhere.
 std::string display_name(const std::string& path, bool output = false);
+// An option for a number of bytes, as parse_amount() reads it: 500M, 64KiB. The help says the default.
+void add_size(CLI::App&, const std::string& name, std::uint64_t& value, const std::string& what);
+
 // What the command in hand takes memory for when it reads messages.
 read_limits limits_of_reading();
 // The option for it, on every command that reads messages.

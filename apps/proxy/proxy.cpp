@@ -127,13 +127,13 @@ http::task<void> proxy::serve(exchange& e) {
                                      found->ttl(http::seconds_now()) > 0 ? outcome::hit : outcome::stale);
                 co_return;
             case verdict::serve_and_revalidate:
-                asio::co_spawn(e.request.here.context, revalidate(e.request.here, head, e.url, found),
-                               asio::detached);
+                renew_behind(e, found);
                 co_await answer_from(e, found, outcome::stale);
                 co_return;
             case verdict::refuse: {
                 // A sibling asked. What misled it: that ours is stale or another variant, our summary, or
                 // time?
+                e.status.forward.reset();  // nothing was forwarded (RFC 9211, 2.2)
                 e.status.detail = store_->has(e.url)                ? "stale"
                                   : node_->set().may_contain(e.url) ? "filter"
                                                                     : "age";
@@ -197,15 +197,17 @@ http_cache::incoming_body proxy::collect(const std::string& url, const upstream&
 
 // At once into memory, where whoever waits for it looks first; to the disk in turn, if it keeps up.
 void proxy::keep(http_cache::stored object) {
-    if (!store_->has_disk()) return void(store_->put(object));
-    store_->memory().put(object);
+    const bool kept = store_->memory().put(object);
+    if (!kept && !store_->has_disk()) ++unkept_;
+    if (!store_->has_disk()) return;
     const auto size = object->size;
     if (waiting_bytes_.fetch_add(size) > how_.store.memory.bytes / 8) {
         waiting_bytes_ -= size;
+        if (!kept) ++unkept_;
         return;
     }
     asio::post(writing_, [this, size, object = std::move(object)] {
-        store_->put(object);
+        if (!store_->put(object)) ++unkept_;
         waiting_bytes_ -= size;
     });
 }
@@ -318,8 +320,9 @@ void proxy::describe(node::metrics& m) const {
     m.gauge("posy_cache_objects_bytes", "Bytes of objects: stored, on their way, or still being sent",
             number(store_->room()->used()));
     m.gauge("posy_cache_limit_bytes", "What these bytes cannot exceed", number(store_->room()->bytes()));
-    m.counter("posy_proxy_unkept_total", "Answers passed on and not stored for want of memory",
-              number(store_->room()->refusals()));
+    m.counter("posy_proxy_unkept_total",
+              "Answers that could be stored and were not: no memory was left, or they were too large",
+              number(unkept_));
     const auto tier = [&](std::string_view name, const http_cache::store_counts& c) {
         const auto label = node::metrics::label("tier", name);
         m.gauge("posy_cache_bytes", "Bytes in the store", number(c.bytes), label);

@@ -13,6 +13,7 @@
 #include <atomic>
 #include <boost/asio/thread_pool.hpp>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,7 @@
 #include "posy/http_cache/policy.hpp"
 #include "posy/http_cache/room.hpp"
 #include "posy/http_cache/store.hpp"
+#include "renewals.hpp"
 #include "upstream.hpp"
 
 namespace posy::proxy {
@@ -62,6 +64,7 @@ class proxy : http_cache::observer {
 
   private:
     struct exchange;  // one request on its way through here
+    struct transfer;  // the answer of someone else on its way to the client
 
     // The store's observer.
     void entered(std::string_view url) override;
@@ -73,11 +76,18 @@ class proxy : http_cache::observer {
     http::task<bool> fetch_from_sibling(exchange&);
     http::task<bool> fetch_from_origin(exchange&, const http_cache::stored& stale);
     http::task<bool> relay(exchange&, upstream&, outcome);
+    http::task<bool> fill(transfer&);
+    http::task<void> pass_on(transfer&);
+    void store_answer(transfer&, std::shared_ptr<const std::string> body);
     http::task<void> refuse(exchange&, unsigned status, const std::string& why, outcome);
-    http::task<void> revalidate(http::worker&, http_cache::request_head, std::string url, http_cache::stored);
+    void renew_behind(exchange&, http_cache::stored stale);
+    http::task<void> renew(http::worker&, http_cache::request_head, std::string url, http_cache::stored stale,
+                           std::shared_ptr<void> place);
     http::task<void> open_tunnel(http::request&);
     http::task<std::vector<std::shared_ptr<node::peer>>> holders(exchange&);
     http::task<std::vector<std::shared_ptr<node::peer>>> ask_everyone(exchange&);
+    http::task<std::optional<upstream>> ask_sibling(http::worker&, const node::peer&, http::request_head);
+    http::task<void> drain(http::worker&, upstream&);
 
     http::task<http_cache::stored> look_up(http::worker&, const std::string& url,
                                            const http_cache::request_head&);
@@ -97,11 +107,12 @@ class proxy : http_cache::observer {
     std::atomic<bool> counting_{false};  // the set is there, and hears of changes
     access_log log_;
     flights flights_;
+    std::shared_ptr<renewals> renewals_ = std::make_shared<renewals>();
     boost::asio::thread_pool reading_{2}, writing_{1};  // of the disk; changes in their order
     std::atomic<std::uint64_t> waiting_bytes_{0};
     std::array<std::atomic<std::uint64_t>, static_cast<std::size_t>(outcome::count_)> outcomes_{};
     std::atomic<std::uint64_t> collapsed_{0}, false_by_filter_{0}, false_by_age_{0}, sibling_failures_{0},
-        body_bytes_{0};
+        body_bytes_{0}, unkept_{0};
 };
 
 }  // namespace posy::proxy

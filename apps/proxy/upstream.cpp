@@ -17,10 +17,20 @@ namespace {
 
 constexpr auto idle_tunnel = 5min;
 
+http::task<bool> more_of(http::request& from) {
+    try {
+        co_return co_await from.reader.more(from.parsing);
+    } catch (const http::refusal& r) {
+        throw client_fault(r.status, r.what());
+    } catch (const boost::system::system_error&) {
+        throw client_fault(408, "the body of the request did not come");
+    }
+}
+
 http::task<void> send_body(http::transport& to, http::request& from) {
     const bool chunked = from.parsing.chunked();
     for (;;) {
-        const bool more = co_await from.reader.more(from.parsing);
+        const bool more = co_await more_of(from);
         if (!more) break;
         from.connection.expires_after(60s);
         to.expires_after(60s);
@@ -36,19 +46,39 @@ http::task<void> send_body(http::transport& to, http::request& from) {
     if (chunked) co_await to.write("0\r\n\r\n");
 }
 
+std::string text_of(http::request_head head, const destination& to) {
+    auto url = http::parse_url(head.target);
+    if (!url) throw http::refusal(400, "not a URL that can be fetched");
+    if (!to.as_proxy) head.target = std::move(url->path);
+    return http::to_text(head) + "\r\n";
+}
+
+// The head of the answer that counts; false when the connection ended before it began. Interim answers are
+// for us, and say nothing we need.
+http::task<bool> final_head(upstream& u, bool bare) {
+    for (unsigned interim = 0;; ++interim) {
+        u.parsing = std::make_unique<http::parser<http::response_head>>();
+        u.parsing->skip(bare);
+        const bool any = co_await u.channel.reader->head(*u.parsing);
+        if (!any && interim > 0) throw http::refusal(502, "the connection ended after an interim answer");
+        const auto status = u.parsing->head.status;
+        if (!any || status >= 200) co_return any;
+        if (status < 100) throw http::refusal(502, "an answer with a status below 100");
+        if (status == 101) throw http::refusal(502, "another protocol than the one that was asked for");
+        if (interim == http::client::max_interim) throw http::refusal(502, "interim answers without end");
+    }
+}
+
 }  // namespace
 
-http::task<upstream> send(http::client& client, const destination& to, const http::request_head& head,
-                          http::request* from, http::clock::duration time) {
-    http::request_head out = head;
-    const auto url = http::parse_url(head.target);
-    if (!url) throw http::refusal(400, "not a URL that can be fetched");
-    if (!to.as_proxy) out.target = url->path;
+http::task<upstream> send(http::client& client, const destination& to, http::request_head head,
+                          http::request* from, http::clock::duration time, http::clock::time_point end) {
     const bool body = from && !from->parsing.is_done();
+    const bool bare = head.method == "HEAD";
     // What would do harm if it came twice does not go to a connection that may be closed already.
     const bool once = body || head.method == "POST" || head.method == "PATCH";
-    if (body && from->parsing.chunked()) out.fields.set("Transfer-Encoding", "chunked");
-    const std::string text = http::to_text(out) + "\r\n";
+    if (body && from->parsing.chunked()) head.fields.set("Transfer-Encoding", "chunked");
+    std::string text = text_of(std::move(head), to);
     // Siblings are configured; origins are whatever a client wrote.
     const auto who = to.as_proxy ? http::chosen_by::us : http::chosen_by::client;
     for (;;) {
@@ -59,32 +89,27 @@ http::task<upstream> send(http::client& client, const destination& to, const htt
             u.channel = co_await client.open(to.where, to.secure, time, who);
         }
         auto& connection = *u.channel.connection;
+        connection.ends_by(end);
         const auto before = connection.bytes_read();
-        bool stale = false;
         try {
             u.times.requested = http::seconds_now();
             co_await connection.write(text);
+            if (!u.channel.used)
+                release(text);  // it will not be sent again, and the answer may be long in coming
             if (body) {
                 co_await send_body(connection, *from);
                 connection.expires_after(time);
                 from->connection.expires_after(time + 10s);
             }
-            bool any = false;
-            do {  // interim answers are for us, and say nothing we need
-                u.parsing = std::make_unique<http::parser<http::response_head>>();
-                u.parsing->skip(head.method == "HEAD");
-                any = co_await u.channel.reader->head(*u.parsing);
-            } while (any && u.parsing->head.status < 200);
+            const bool any = co_await final_head(u, bare);
             u.times.received = http::seconds_now();
             u.times.ahead = u.times.received - http::time_of_day();
             if (any) co_return u;
-            stale = true;
         } catch (const boost::system::system_error&) {
             if (connection.expired()) throw http::refusal(504, to.where.text() + " did not answer in time");
             if (!u.channel.used || connection.bytes_read() != before) throw;
-            stale = true;
         }
-        if (stale && !u.channel.used)
+        if (!u.channel.used)
             throw http::refusal(502, to.where.text() + " closed the connection without an answer");
     }
 }

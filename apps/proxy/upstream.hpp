@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 
 #include "http/client.hpp"
 #include "http/server.hpp"
@@ -30,9 +31,20 @@ struct destination {
     bool as_proxy = false;  // it is asked for absolute URLs
 };
 
+// Forgets a text and gives its memory back, which assigning an empty one does not.
+inline void release(std::string& text) { std::string().swap(text); }
+
+// The client's own request is at fault: its body does not parse, or does not come.
+struct client_fault : http::refusal {
+    using refusal::refusal;
+};
+
 // Sends `head` (whose target is the absolute URL) with the body of `from`, if it is given and has one.
-http::task<upstream> send(http::client&, const destination&, const http::request_head& head,
-                          http::request* from, http::clock::duration time);
+// `time`: to the head of the answer, and then between its bytes; all of it ends by `end`. Interim answers
+// (1xx) are passed over, a few of them. Throws client_fault, or http::refusal for the server's faults.
+http::task<upstream> send(http::client&, const destination&, http::request_head head, http::request* from,
+                          http::clock::duration time,
+                          http::clock::time_point end = http::clock::time_point::max());
 
 // Connects the two until one of them has had enough: what CONNECT asks for. `early` came with the request.
 http::task<void> tunnel(http::request& from, http::channel to, std::string early);

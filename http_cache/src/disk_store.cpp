@@ -1,5 +1,7 @@
 #include "posy/http_cache/disk_store.hpp"
 
+#include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -21,8 +23,10 @@ namespace posy::http_cache {
 namespace fs = std::filesystem;
 
 struct disk_store::index {
-    index(std::uint64_t budget, observer* watching) : files(budget, watching) {}
+    index(std::uint64_t budget, base::descriptor claim, observer* watching)
+        : directory(std::move(claim)), files(budget, watching) {}
 
+    const base::descriptor directory;  // ours alone while this is open
     mutable std::mutex lock;
     shelf<label> files;
 };
@@ -47,8 +51,12 @@ std::string file_name(const label& of, const hasher& names) {
 
 bool is_hex(std::string_view text) { return text.find_first_not_of(hex_digits) == std::string_view::npos; }
 
-bool starts_with_name(std::string_view file) {
-    return file.size() >= name_length && is_hex(file.substr(0, name_length));
+// The name of a stored file, or of one that a kill left unfinished: nothing else is ever removed.
+bool is_ours(std::string_view file, std::string_view folder) {
+    if (file.size() < name_length || !is_hex(file.substr(0, name_length)) || !file.starts_with(folder))
+        return false;
+    file.remove_prefix(name_length);
+    return file.empty() || file.starts_with(".posy-tmp");
 }
 
 // What cannot be read has nothing in it.
@@ -120,31 +128,67 @@ reading response_in(const fs::path& path, const label& expected, const std::shar
     return {right ? *found : nullptr};
 }
 
-// The key of the directory, made when there is none. Without it what is there has no name, and is no more.
+// The lock of the directory, held until the descriptor is closed: by the system, however the process ends.
+result<base::descriptor> claim(const fs::path& directory) {
+    base::descriptor file(
+        ::open((directory / "lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600));
+    if (file.get() < 0) return base::system_error("cannot open its file 'lock'");
+    if (::flock(file.get(), LOCK_EX | LOCK_NB) == 0) return file;
+    if (errno == EWOULDBLOCK) return error{"another process uses it; stop that one first"};
+    return base::system_error("cannot lock it");
+}
+
+bool has_key(const fs::path& directory) {
+    std::error_code missing;
+    return fs::symlink_status(directory / "key", missing).type() != fs::file_type::not_found;
+}
+
+// Without a key it may be anyone's folder: only one with nothing in it becomes a cache. What a start that was
+// killed before it had written the key left behind is nothing, and so is what a file system has in its root.
+result<void> check_ours(const fs::path& directory) {
+    std::string stranger;
+    if (has_key(directory)) return {};
+    for_each_in(directory, [&](const fs::directory_entry& each) {
+        const auto name = each.path().filename().string();
+        if (name != "lock" && name != "lost+found" && !name.starts_with("key.posy-tmp")) stranger = name;
+    });
+    if (stranger.empty()) return {};
+    return error{"has '" + stranger +
+                 "' in it and no 'key', so it is not a folder of the cache; name an empty one"};
+}
+
+result<hasher> read_key(const fs::path& path) {
+    const auto file = base::open_regular(path);
+    if (!file) return error{"its file 'key' cannot be read: " + file.error().text()};
+    const auto key =
+        base::regular_size(file->get()) == key_size ? first_bytes(file->get(), key_size) : std::nullopt;
+    if (!key)
+        return error{"its file 'key' does not have the 16 bytes of a key; empty the folder to start anew"};
+    return hasher(hash_family::siphash,
+                  {load_little<std::uint64_t>(key->data()), load_little<std::uint64_t>(key->data() + 8)});
+}
+
+// The key of the directory, made when there is none.
 result<hasher> names_in(const fs::path& directory) {
     const fs::path path = directory / "key";
-    if (const auto file = base::open_regular(path); file && base::regular_size(file->get()) == key_size) {
-        if (const auto key = first_bytes(file->get(), key_size))
-            return hasher(hash_family::siphash, {load_little<std::uint64_t>(key->data()),
-                                                 load_little<std::uint64_t>(key->data() + 8)});
-    }
+    if (has_key(directory)) return read_key(path);
     const auto made = hash::random_seed();
     if (!made) return made.error();
     std::array<std::byte, key_size> key;
     store_little(key.data(), made->low);
     store_little(key.data() + 8, made->high);
-    auto file = base::atomic_file::create(path);
+    auto file = base::atomic_file::in_place_of(path);
     if (file) ::fchmod(file->get(), S_IRUSR | S_IWUSR);
     auto written = file ? base::write_fully(file->get(), key) : file.error();
     if (written) written = file->commit();
-    if (!written) return error{"cannot write the key of the cache: " + written.error().text()};
+    if (!written) return error{"cannot write its file 'key': " + written.error().text()};
     return hasher(hash_family::siphash, *made);
 }
 
 }  // namespace
 
-disk_store::disk_store(const disk_options& options, const hasher& names, observer* watching)
-    : how_(options), names_(names), index_(std::make_unique<index>(options.bytes, watching)) {}
+disk_store::disk_store(const disk_options& options, const hasher& names, std::unique_ptr<index> empty)
+    : how_(options), names_(names), index_(std::move(empty)) {}
 
 disk_store::~disk_store() = default;
 
@@ -173,10 +217,16 @@ void disk_store::remove_file(const label& of) const {
 result<std::unique_ptr<disk_store>> disk_store::open(const disk_options& options, observer* watching) {
     std::error_code wrong;
     fs::create_directories(options.directory, wrong);
-    if (wrong) return error{"cannot make the directory of the cache: " + wrong.message()};
+    const auto name = options.directory.string();
+    if (wrong) return error{name + ": cannot make this folder for the cache: " + wrong.message()};
+    if (auto checked = check_ours(options.directory); !checked)  // before anything is made in it
+        return error{name + ": " + checked.error().text()};
+    auto ours = claim(options.directory);
+    if (!ours) return error{name + ": " + ours.error().text()};
     const auto names = names_in(options.directory);
-    if (!names) return names.error();
-    std::unique_ptr<disk_store> opened(new disk_store(options, *names, watching));
+    if (!names) return error{name + ": " + names.error().text()};
+    auto empty = std::make_unique<index>(options.bytes, std::move(*ours), watching);
+    std::unique_ptr<disk_store> opened(new disk_store(options, *names, std::move(empty)));
     opened->scan();
     return opened;
 }
@@ -186,11 +236,12 @@ void disk_store::scan() {
     std::vector<label> found;
     for_each_in(how_.directory, [&](const fs::directory_entry& folder) {
         const auto digits = folder.path().filename().string();
-        if (digits.size() != 2 || !is_hex(digits)) return;
+        // A link leads to files of someone else, whatever they are called.
+        if (digits.size() != 2 || !is_hex(digits) || folder.is_symlink()) return;
         for_each_in(folder.path(), [&](const fs::directory_entry& file) {
             std::error_code wrong;
             const auto name = file.path().filename().string();
-            if (!starts_with_name(name)) return;
+            if (!is_ours(name, digits)) return;
             auto label = name.size() == name_length ? label_in(file.path(), names_) : std::nullopt;
             if (label && label->size <= largest()) {
                 label->size = counted(*label, label->size);
@@ -236,6 +287,7 @@ result<bool> disk_store::put(const stored_response& response) {
         const auto path = path_of(response);
         std::error_code ignored;
         fs::create_directory(path.parent_path(), ignored);
+        if (fs::is_symlink(path.parent_path(), ignored)) return error{"its folder is a link"};
         auto file = base::atomic_file::in_place_of(path);
         if (!file) return file;
         for (const std::string_view part : {std::string_view(head), std::string_view(*response.body)}) {

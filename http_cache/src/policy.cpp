@@ -23,8 +23,14 @@ bool has_content(const request_head& request) {
 // A cookie is for the one it was sent to, unless the origin says in so many words that it is for everyone.
 // What it asks to leave out (private="Set-Cookie") is no obstacle: make_stored() does so.
 bool cookies_may_be_shared(const response_head& response, const response_directives& says) {
-    return !response.fields.has("Set-Cookie") || among(says.unkept_fields, "Set-Cookie") ||
-           (says.is_public && has_explicit_lifetime(response.fields, says));
+    if (says.is_public && has_explicit_lifetime(response.fields, says)) return true;
+    return std::ranges::none_of(std::array{"Set-Cookie", "Set-Cookie2"}, [&](std::string_view name) {
+        return response.fields.has(name) && !among(says.unkept_fields, name);
+    });
+}
+
+bool shared_despite_authorization(const response_directives& says) {
+    return says.is_public || says.must_revalidate || says.s_maxage;
 }
 
 bool may_store(const request_head& request, const response_head& response, const response_directives& says) {
@@ -35,9 +41,7 @@ bool may_store(const request_head& request, const response_head& response, const
     if (says.is_private || varies_on_everything(response.fields)) return false;
     if (!cookies_may_be_shared(response, says)) return false;
     if (request_directives_of(request.fields).no_store) return false;
-    if (request.fields.has("Authorization") && !says.is_public && !says.must_revalidate && !says.s_maxage) {
-        return false;
-    }
+    if (request.fields.has("Authorization") && !shared_despite_authorization(says)) return false;
     return says.is_public || has_explicit_lifetime(response.fields, says) ||
            heuristically_cacheable(response.status);
 }
@@ -52,6 +56,11 @@ bool may_look_up(const request_head& request) {
 bool answers_plain_get(unsigned status) {
     constexpr std::array<unsigned, 5> to_other_questions{206, 304, 407, 412, 416};
     return status >= 200 && status <= 599 && std::ranges::count(to_other_questions, status) == 0;
+}
+
+bool for_everyone(const request_head& request, const response_head& response) {
+    return !request.fields.has("Authorization") ||
+           shared_despite_authorization(response_directives_of(response.fields));
 }
 
 bool storable(const request_head& request, const response_head& response, seconds received) {

@@ -44,17 +44,20 @@ incoming_body::incoming_body(std::shared_ptr<room> of, std::uint64_t most,
     if (!held_->reserve(length.value_or(0))) held_.reset();
 }
 
-bool incoming_body::append(std::string_view piece) {
-    if (!held_) return false;
-    auto& all = held_->text;
-    const std::uint64_t size = all.size() + piece.size();
+bool incoming_body::make_room(std::uint64_t bytes) {
+    const std::uint64_t size = held_->text.size() + bytes;
     // Of an unknown length, half as much again each time.
     const auto wanted = std::max(size, std::min(most_, held_->for_text + held_->for_text / 2));
-    if (size > most_ || (size > held_->for_text && !held_->reserve(wanted))) {
+    return size <= most_ && (size <= held_->for_text || held_->reserve(wanted));
+}
+
+bool incoming_body::append(std::string_view piece) {
+    if (!held_) return false;
+    if (!make_room(piece.size())) {
         held_.reset();
         return false;
     }
-    all.append(piece);
+    held_->text.append(piece);
     return true;
 }
 

@@ -11,8 +11,8 @@ namespace posy::http_cache {
 namespace {
 
 // Set-Cookie is for the one who asked, not for those who will be given what is stored.
-constexpr std::array<std::string_view, 5> not_updated{"Content-Length", "Content-Encoding", "Content-Range",
-                                                      "Content-Type", "Set-Cookie"};
+constexpr std::array<std::string_view, 6> not_updated{"Content-Length", "Content-Encoding", "Content-Range",
+                                                      "Content-Type",   "Set-Cookie",       "Set-Cookie2"};
 constexpr std::array<std::string_view, 9> of_a_304{"Cache-Control", "Content-Location", "Date", "ETag",
                                                    "Expires",       "Last-Modified",    "Vary", "Via",
                                                    "Cache-Status"};
@@ -58,6 +58,15 @@ stored freshened(const stored_response& kept, const request_head& request, const
     for (const auto& field : update) head.fields.erase(field.name);
     for (const auto& field : update) head.fields.add(field.name, field.value);
     return make_stored(kept.url, request, std::move(head), kept.body, times);
+}
+
+response_head impersonal(response_head not_modified) {
+    fields all;
+    for (const auto& field : not_modified.fields) {
+        if (among(of_a_304, field.name) || same_name(field.name, "Age")) all.add(field.name, field.value);
+    }
+    not_modified.fields = std::move(all);
+    return not_modified;
 }
 
 bool not_modified(const request_head& request, const stored_response& kept, seconds now) {

@@ -9,7 +9,7 @@ import subprocess
 import threading
 import time
 
-from proxy_support import LONG, TOOL, RawOrigin, read_some, request, run, test, within_budget
+from proxy_support import BOUNDED, LONG, TOOL, RawOrigin, read_some, request, resident, run, test, within_budget
 from servers import Proxy, wait_for
 
 
@@ -109,10 +109,62 @@ def small_fields_cost_what_they_cost():
 
 
 @test
+def large_heads_are_held_once():
+    """Requests with heads near the limit, at an origin that does not answer them, or stalls after a head as large."""
+    count, go_on = 300, threading.Event()
+    lines = "".join(f"X{i}: {'a' * 330}\r\n" for i in range(90))
+
+    def stall(path):
+        if path.startswith("/answered"):
+            yield b"HTTP/1.1 200 OK\r\nCache-Control: no-store\r\nContent-Length: 2\r\n" + lines.encode() + b"\r\nx"
+        asked.append(path)
+        go_on.wait(60)
+    origin = RawOrigin(stall)
+    for kind in ("silent", "answered"):
+        asked = []
+        proxy = Proxy(TOOL, "--memory", "16MiB")
+        before = resident(proxy)
+        clients = [request(proxy.port, f"{origin.url}/{kind}/{i}", lines) for i in range(count)]
+
+        def all_asked():
+            return len(asked) == count
+        wait_for(all_asked, 60)
+        if kind == "answered":
+            read_some(clients, len(lines))
+        each = (resident(proxy) - before) / count
+        print(f"  heads of {len(lines)} bytes, {kind}: {each / 1024:.0f} KiB for each connection")
+        assert not BOUNDED or each <= 96_000, each
+        for s in clients:
+            s.close()
+        proxy.kill()
+    go_on.set()
+    return origin, None
+
+
+@test
 def limits_are_those_of_the_machine():
     out = subprocess.run([TOOL, "proxy", "--memory", "900T"], capture_output=True, text=True, timeout=20)
     assert out.returncode == 2 and "--memory" in out.stderr and "control group" in out.stderr, out.stderr
+    for little in ("0", "1", "100k", "1M"):  # of a thousand thousands, which is less than 1 MiB
+        out = subprocess.run([TOOL, "proxy", "--memory", little], capture_output=True, text=True, timeout=20)
+        assert out.returncode == 2 and "--memory" in out.stderr and "1MiB" in out.stderr, out.stderr
+    for text, size in (("1.5MiB", 3 << 19), ("2M", 2_000_000), ("4MiB", 4 << 20)):
+        proxy = Proxy(TOOL, "--memory", text)
+        assert proxy.metrics()["posy_cache_limit_bytes"] == size
+        proxy.close()
     return None, None
+
+
+@test
+def what_is_not_kept_is_counted():
+    """Answers that are too large for the memory count as those do for which none is left."""
+    origin = RawOrigin(lambda path: [b"HTTP/1.1 200 OK\r\nCache-Control: max-age=600\r\nContent-Length: 8388608\r\n\r\n" +
+                                     b"x" * (1 << 23)])
+    proxy = Proxy(TOOL, "--memory", "16MiB")
+    for i in range(3):
+        assert len(proxy.get(f"{origin.url}/{i}")[2]) == 1 << 23
+    assert proxy.metrics()["posy_proxy_unkept_total"] == 3
+    return origin, proxy
 
 
 run()

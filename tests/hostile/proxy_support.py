@@ -70,12 +70,12 @@ class RawOrigin:
         self.listener.close()
 
 
-def request(port, url):
+def request(port, url, fields=""):
     """A connection on which the URL was asked for, and nothing of the answer read."""
     s = socket.socket()
     s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     s.connect(("127.0.0.1", port))
-    s.sendall(f"GET {url} HTTP/1.1\r\nHost: {url.split('/')[2]}\r\n\r\n".encode())
+    s.sendall(f"GET {url} HTTP/1.1\r\nHost: {url.split('/')[2]}\r\n{fields}\r\n".encode())
     return s
 
 

@@ -219,14 +219,39 @@ def leftovers_of_a_kill_are_cleaned_up():
         proxy.get(origin.url + "/a")
         file = only_file(folder)
         proxy.kill()
-        left = [file.with_name(file.name + end) for end in (".4711.new", ".AbC123")]
+        left = [file.with_name(file.name + end) for end in (".posy-tmp", ".posy-tmp1")]
+        (strange := file.with_name(file.name + ".zip")).write_text("mine")
         for path in left:
             path.write_bytes(file.read_bytes()[:100])
         proxy.start()
-        assert not any(path.exists() for path in left) and file.exists()
+        assert not any(path.exists() for path in left) and file.exists() and strange.read_text() == "mine"
         assert "; hit" in status_of(proxy.get(origin.url + "/a")[1])
         proxy.close()
     return origin, None
+
+
+@test
+def a_disk_folder_belongs_to_one_proxy():
+    def refused(folder):
+        out = subprocess.run([TOOL, "proxy", "--listen", "127.0.0.1:0", "--disk", str(folder)], capture_output=True,
+                             text=True, timeout=60)
+        assert out.returncode == 2 and str(folder) in out.stderr, (out.returncode, out.stderr)
+        return out.stderr
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        proxy = Proxy(TOOL, "--disk", str(folder / "disk"))
+        assert "another process uses it" in refused(folder / "disk")
+        proxy.kill()
+        proxy.start()  # what was killed holds nothing
+        proxy.close()
+        (folder / "mine").mkdir()
+        (folder / "mine" / "thesis.txt").write_text("mine")
+        assert "thesis.txt" in refused(folder / "mine")
+        refused(folder / "mine" / "thesis.txt")
+        (folder / "piped").mkdir()
+        os.mkfifo(folder / "piped" / "key")
+        assert "'key'" in refused(folder / "piped")
+    return None, None
 
 
 SHIM = r"""

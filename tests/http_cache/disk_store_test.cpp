@@ -33,7 +33,8 @@ std::unique_ptr<disk_store> opened(const fs::path& directory, observer* watching
 std::vector<fs::path> files_in(const fs::path& directory) {
     std::vector<fs::path> files;
     for (const auto& each : fs::recursive_directory_iterator(directory)) {
-        if (each.is_regular_file() && each.path().filename() != "key") files.push_back(each.path());
+        const auto name = each.path().filename();
+        if (each.is_regular_file() && name != "key" && name != "lock") files.push_back(each.path());
     }
     return files;
 }
@@ -43,6 +44,11 @@ std::string content(const fs::path& path) {
     return {std::istreambuf_iterator<char>(file), {}};
 }
 void write(const fs::path& path, std::string_view text) { std::ofstream(path, std::ios::binary) << text; }
+
+std::string refusal_of(const fs::path& directory) {
+    const auto store = disk_store::open({directory, 1 << 20});
+    return store ? "" : store.error().text();
+}
 
 bool taken(disk_store& store, const stored& response) {
     const auto put = store.put(*response);
@@ -156,9 +162,11 @@ TEST(disk_store, removes_leftovers_and_leaves_strangers_alone) {
     const auto text = content(whole);
     const std::string digits(32, 'a');
     write(whole.string() + ".posy-tmp", text.substr(0, 50));  // killed before the rename
-    write(whole.string() + ".Xy12Zw", text);                  // the same on other file systems
+    write(whole.string() + ".posy-tmp1", text);
+    write(whole.string() + ".zip", "mine");
     fs::create_directories(temporary.path() / "aa");
-    write(temporary.path() / "aa" / digits, text);  // under a name that is not its own
+    write(temporary.path() / "aa" / digits, text);                    // under a name that is not its own
+    write(temporary.path() / "aa" / (std::string(32, 'b')), "mine");  // no file of this folder has that name
     write(temporary.path() / "aa" / "notes.txt", "mine");
     write(temporary.path() / "README", "mine");
     fs::create_directories(temporary.path() / "bb" / std::string(32, 'b'));
@@ -166,7 +174,9 @@ TEST(disk_store, removes_leftovers_and_leaves_strangers_alone) {
     EXPECT_EQ(urls_in(*store), std::set{url_of(1)});
     auto files = files_in(temporary.path());
     std::ranges::sort(files);
-    std::vector<fs::path> expected{whole, temporary.path() / "aa" / "notes.txt", temporary.path() / "README"};
+    std::vector<fs::path> expected{whole, whole.string() + ".zip",
+                                   temporary.path() / "aa" / std::string(32, 'b'),
+                                   temporary.path() / "aa" / "notes.txt", temporary.path() / "README"};
     std::ranges::sort(expected);
     EXPECT_EQ(files, expected);
 }
@@ -195,6 +205,7 @@ TEST(disk_store, what_others_put_in_place_of_a_file_is_a_miss) {
             auto store = opened(temporary.path());
             fs::remove(file);
             change(file);
+            if (before_the_start) store.reset();
             if (before_the_start) store = opened(temporary.path());
             EXPECT_EQ(store->find(url_of(1), get()), nullptr);
             EXPECT_FALSE(store->has(url_of(1)));
@@ -257,7 +268,7 @@ TEST(disk_store, an_object_that_cannot_be_written_is_an_error_and_the_old_one_go
     EXPECT_FALSE(store->put(*plain(1)));
     EXPECT_TRUE(heard.urls().empty());
     EXPECT_EQ(store->find(url_of(1), get()), nullptr);
-    EXPECT_FALSE(disk_store::open({whole.parent_path(), 1 << 20}));
+    EXPECT_NE(refusal_of(whole.parent_path()).find(whole.parent_path().string()), std::string::npos);
 }
 
 TEST(disk_store, a_file_taken_away_is_a_miss) {
@@ -274,7 +285,7 @@ TEST(disk_store, a_file_taken_away_is_a_miss) {
 TEST(disk_store, from_many_threads) {
     const scratch_directory temporary;
     watcher heard;
-    const auto store = opened(temporary.path(), &heard, 60000);
+    auto store = opened(temporary.path(), &heard, 60000);
     std::atomic<int> wrong = 0;
     {
         std::vector<std::jthread> threads;
@@ -294,9 +305,73 @@ TEST(disk_store, from_many_threads) {
     EXPECT_EQ(wrong, 0);
     EXPECT_EQ(heard.urls(), urls_in(*store));
     EXPECT_EQ(files_in(temporary.path()).size(), store->counts().objects);
+    store.reset();
     watcher later;
     const auto again = opened(temporary.path(), &later, 60000);
     EXPECT_EQ(later.urls(), heard.urls());
+}
+
+// A folder with files of someone else, whatever they are called, is not taken for a cache; nothing in it is
+// touched.
+TEST(disk_store, refuses_a_folder_that_never_was_a_cache) {
+    const scratch_directory temporary;
+    const auto file = temporary.path() / "ab" / ("ab" + std::string(30, '1'));
+    fs::create_directories(file.parent_path());
+    write(file, "mine");
+    const auto why = refusal_of(temporary.path());
+    EXPECT_NE(why.find(temporary.path().string()), std::string::npos) << why;
+    EXPECT_NE(why.find("no 'key'"), std::string::npos) << why;
+    EXPECT_EQ(content(file), "mine");
+    fs::remove_all(file.parent_path());
+    EXPECT_TRUE(fs::is_empty(temporary.path()));
+    // What a start that was killed, or a file system, leaves in it is nothing.
+    write(temporary.path() / "key.posy-tmp", "half");
+    fs::create_directories(temporary.path() / "lost+found");
+    EXPECT_EQ(refusal_of(temporary.path()), "");
+}
+
+TEST(disk_store, a_key_that_is_none_is_an_error) {
+    const scratch_directory temporary;
+    const auto key = temporary.path() / "key", outside = temporary.path() / "outside";
+    const auto refused = [&](const char* what) {
+        EXPECT_NE(refusal_of(temporary.path()).find("'key'"), std::string::npos) << what;
+        fs::remove(key);
+    };
+    ASSERT_EQ(mkfifo(key.c_str(), 0600), 0);
+    refused("a pipe");
+    fs::create_directories(key);
+    refused("a folder");
+    write(outside, std::string(16, 'k'));
+    fs::create_symlink(outside, key);
+    refused("a link");
+    write(key, "short");
+    refused("five bytes");
+    EXPECT_EQ(content(outside), std::string(16, 'k'));
+}
+
+// ab is a link to a folder of someone else who has files of such names, too.
+TEST(disk_store, goes_through_no_linked_folder) {
+    const scratch_directory temporary, outside;
+    { taken(*opened(temporary.path()), plain(1)); }
+    const auto folder = files_in(temporary.path()).at(0).parent_path();
+    const auto stranger = outside.path() / (folder.filename().string() + std::string(30, '1'));
+    write(stranger, "mine");
+    fs::remove_all(folder);
+    fs::create_symlink(outside.path(), folder);
+    const auto store = opened(temporary.path());
+    EXPECT_EQ(content(stranger), "mine");
+    EXPECT_FALSE(store->put(*plain(1)));
+    EXPECT_EQ(std::distance(fs::directory_iterator(outside.path()), {}), 1);
+}
+
+TEST(disk_store, belongs_to_one_process) {
+    const scratch_directory temporary;
+    auto store = opened(temporary.path());
+    const auto why = refusal_of(temporary.path());
+    EXPECT_NE(why.find("another process uses it"), std::string::npos) << why;
+    EXPECT_NE(why.find(temporary.path().string()), std::string::npos) << why;
+    store.reset();
+    EXPECT_EQ(refusal_of(temporary.path()), "");
 }
 
 }  // namespace

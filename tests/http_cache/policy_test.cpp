@@ -74,6 +74,7 @@ TEST(policy, what_may_be_stored) {
              {{{"Cache-Control", "no-cache"}}, 200, {{"Cache-Control", "max-age=60"}}, true},  // 35
              // Cookies: only what the origin gives a lifetime and calls public.
              {{}, 200, {{"Cache-Control", "max-age=60"}, {"Set-Cookie", "a=b"}}, false},
+             {{}, 200, {{"Cache-Control", "max-age=60"}, {"Set-Cookie2", "a=b"}}, false},
              {{}, 200, {{"Cache-Control", "s-maxage=60, must-revalidate"}, {"Set-Cookie", "a=b"}}, false},
              {{}, 200, {{"Last-Modified", morning}, {"Set-Cookie", "a=b"}}, false},
              {{}, 200, {{"ETag", "\"x\""}, {"Set-Cookie", "a=b"}}, false},
@@ -202,6 +203,18 @@ TEST(policy, stale_in_place_of_an_error) {
         EXPECT_EQ(may_serve_on_error(request, *response, noon + age, failure::error_status), failed)
             << says << wants;
     }
+}
+
+// RFC 9111, 3.5.
+TEST(policy, what_answers_a_password_is_for_its_owner) {
+    const auto secret = get({{"Authorization", "Basic eDp5"}});
+    const auto shared = [&](std::string_view says) {
+        return for_everyone(secret, answer(304, {{"Cache-Control", says}}));
+    };
+    EXPECT_FALSE(shared("max-age=60"));
+    EXPECT_FALSE(for_everyone(secret, answer(304)));
+    for (const auto* says : {"public", "s-maxage=1", "must-revalidate"}) EXPECT_TRUE(shared(says)) << says;
+    EXPECT_TRUE(for_everyone(get(), answer(304)));
 }
 
 }  // namespace

@@ -108,6 +108,25 @@ TEST(validation, a_304_may_change_the_variant) {
     EXPECT_EQ(fresh->variant.key, "accept:b\n");
 }
 
+TEST(validation, cookies_of_a_304_are_not_stored) {
+    const auto old = kept(answer(200, {{"ETag", "\"x\""}}));
+    const auto fresh =
+        freshened(*old, get(), answer(304, {{"Set-Cookie", "a=1"}, {"Set-Cookie2", "b=2"}}), {noon, noon});
+    EXPECT_FALSE(fresh->head.fields.has("Set-Cookie"));
+    EXPECT_FALSE(fresh->head.fields.has("Set-Cookie2"));
+}
+
+TEST(validation, what_a_304_says_about_the_stored_response_alone) {
+    const auto said = answer(304, {{"ETag", "\"x\""},
+                                   {"X-Account", "alice"},
+                                   {"cache-control", "max-age=5"},
+                                   {"Age", "3"},
+                                   {"Server", "s"}});
+    const auto plain = impersonal(said);
+    EXPECT_EQ(plain.fields, with({{"ETag", "\"x\""}, {"cache-control", "max-age=5"}, {"Age", "3"}}));
+    EXPECT_EQ(plain.status, 304u);
+}
+
 // RFC 9110, 13.2.2.
 TEST(validation, answers_the_clients_own_conditions) {
     const auto both = kept(answer(200, {{"ETag", "\"x\""}, {"Last-Modified", noon_text}}));

@@ -8,7 +8,7 @@
 // put under a name of ours (a pipe, a link, a file that grew) is never followed, waited for or read: it is a
 // miss, and removed. Cost: a put writes a file, a find reads one; both block. The index takes index_overhead
 // and the URL, three times, a file. Thread safety: every call from any thread. One lock guards index and
-// directory; contents are read and written outside of it. Two processes must not share a directory.
+// directory; contents are read and written outside of it. DIRECTORY/lock keeps a second store out.
 #pragma once
 
 #include <cstdint>
@@ -42,9 +42,10 @@ inline constexpr std::uint64_t index_overhead = 512;
 class disk_store {
   public:
     // Reads the heads of what is there, oldest first; the observer hears of each URL. Files that are cut off,
-    // have a damaged head or stand under the wrong name, and leftovers of unfinished writes, are removed;
-    // without its key, so is everything. Files that are not the store's by their name are left alone. A
-    // damaged body is found when it is read.
+    // have a damaged head or stand under the wrong name, and leftovers of unfinished writes, are removed. All
+    // others are left alone, and so is every folder that is a link. A damaged body is found when it is read.
+    // An error for a directory that another store has open, for one with a key that cannot be read, and for
+    // one that has files and no key: it never was a cache.
     static result<std::unique_ptr<disk_store>> open(const disk_options&, observer* watching = nullptr);
     ~disk_store();
 
@@ -64,7 +65,7 @@ class disk_store {
 
   private:
     struct index;
-    disk_store(const disk_options&, const hasher& names, observer* watching);
+    disk_store(const disk_options&, const hasher& names, std::unique_ptr<index> empty);
     void scan();
     std::uint64_t counted(const label&, std::uint64_t bytes) const;
     std::filesystem::path path_of(const label&) const;

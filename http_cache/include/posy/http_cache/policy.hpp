@@ -28,6 +28,10 @@ bool answers_plain_get(unsigned status);
 // stale at once and has no validator is left alone. `received` is when its head came.
 bool storable(const request_head&, const response_head&, seconds received);
 
+// RFC 9111, 3.5: what answers a request with Authorization is for that client alone, unless it says public,
+// must-revalidate or s-maxage itself. Of a 304, too: what is stored does not learn from it.
+bool for_everyone(const request_head&, const response_head&);
+
 enum class verdict {
     serve,                 // the stored response answers, fresh or stale as the client allows
     serve_and_revalidate,  // it answers; validate it behind the client's back (stale-while-revalidate)

@@ -47,9 +47,13 @@ class incoming_body {
     incoming_body() = default;
 
     bool open() const { return held_ != nullptr; }
+    // Takes the room for so many bytes more. False when there is none: what is there stays until it is
+    // dropped.
+    bool make_room(std::uint64_t bytes);
     // False when it has given up; then nothing is held.
     bool append(std::string_view piece);
-    // Bytes to be filled by the caller, of a body whose length was known.
+    // What is there; to be filled by the caller, if the length was known. It stays where it is until the body
+    // that was taken is gone.
     std::string& text();
     // The body. Its room is taken until the last pointer is gone. Precondition: open(), which it is no more.
     std::shared_ptr<const std::string> take();

@@ -19,12 +19,16 @@ request_head conditional(const request_head&, const stored_response&);
 
 // The stored response after a 304 (RFC 9111, 3.2 and 4.3.4): fields of the 304 take the place of those of the
 // same name, but for Content-Length, Content-Encoding, Content-Range, Content-Type and hop-by-hop ones, which
-// belong to the content that did not come, and Set-Cookie, which is the asking client's; body shared. Null
+// belong to the content that did not come, and Set-Cookie(2), which is the asking client's; body shared. Null
 // when its ETag or (without one) its Last-Modified is another than the stored one: then it is about something
 // else, and the caller forgets what it has and asks again without conditions. Ask storable(request,
 // result->head, …) before storing it: a 304 may bring no-store.
 stored freshened(const stored_response&, const request_head& request, const response_head& not_modified,
                  exchange_times times);
+
+// A 304 with the fields that a 304 is for, and no others: what it says about the stored response, nothing
+// about who asked.
+response_head impersonal(response_head not_modified);
 
 // Is the client's own condition met, so that 304 is the answer (RFC 9110, 13.2.2)? If-None-Match, compared
 // weakly, decides alone when it is there; else If-Modified-Since against Last-Modified, or Date without one.

@@ -1,0 +1,150 @@
+// The answer of someone else, on its way to the client and to the store.
+//
+// What is stored is collected as fast as it comes, and the client takes it at its own pace: others who want
+// the same do not wait for one who reads slowly. What is not stored is read no faster than the client takes
+// it.
+#include <fmt/format.h>
+
+#include <array>
+
+#include "exchange.hpp"
+#include "feed.hpp"
+#include "posy/http_cache/hop_by_hop.hpp"
+#include "proxy.hpp"
+
+namespace posy::proxy {
+
+namespace asio = boost::asio;
+using namespace std::chrono_literals;
+
+namespace {
+constexpr auto idle_time = 60s;  // without a byte moving
+}
+
+struct proxy::transfer {
+    exchange& e;
+    upstream& u;
+    http_cache::incoming_body kept;
+    std::string before;  // goes out in front of the next piece: at first the head
+    bool chunked = false;
+    bool more = false;    // there is a piece in u that the client does not have
+    bool broken = false;  // the answer ended early, or the client did
+    std::uint64_t bytes = 0;
+};
+
+// False when it broke off before the client had anything of it.
+http::task<bool> proxy::relay(exchange& e, upstream& u, outcome o) {
+    auto& head = u.parsing->head;
+    const auto status = head.status;
+    const bool wanted = o == outcome::origin || (o == outcome::sibling && how_.keep_siblings);
+    const bool keeping = wanted && http_cache::storable(e.request.head, head, u.times.time_of_day()) &&
+                         // Of TLS that ends without a word nobody knows whether more was to come.
+                         !(u.parsing->need_eof() && u.channel.connection->encrypted());
+    transfer t{e, u, keeping ? collect(e.url, u) : http_cache::incoming_body(), {}};
+    if (keeping && !t.kept.open()) ++unkept_;
+    if (!t.kept.open()) land(e);  // nobody else has anything to wait for
+    const bool bare = e.request.head.method == "HEAD" || status == 204 || status == 304;
+    try {
+        if (!bare) t.more = co_await u.more();
+    } catch (const std::exception&) {
+        co_return false;
+    }
+    http_cache::remove_hop_by_hop(head.fields);
+    if (status == 204) head.fields.erase("Content-Length");
+    if (!head.fields.has("Date")) head.fields.add("Date", http_cache::http_date(u.times.time_of_day()));
+    e.status.stored = t.kept.open();
+    const bool whole = bare || u.parsing->content_length().has_value();
+    t.chunked = !whole && e.request.parsing.version >= 11;
+    if (!whole && !t.chunked) e.request.keep_alive = false;
+    t.before =
+        http::to_text(head) + (t.chunked ? "Transfer-Encoding: chunked\r\n" : "") + own_lines(e, e.status);
+    if (!t.kept.open()) {  // said, and not needed any more, while the body may be long in coming
+        head.fields = {};
+        e.request.head.fields = {};
+    }
+
+    e.request.connection.expires_after(idle_time);
+    bool over = false;
+    if (t.kept.open() && u.parsing->is_done()) {  // all of it came at once
+        t.kept.append(u.parsing->piece) ? store_answer(t, t.kept.take()) : void(++unkept_);
+        land(e);
+    } else if (t.kept.open()) {
+        over = co_await fill(t);
+    }
+    if (!over) co_await pass_on(t);
+    count(e, o, status, t.bytes);
+    if (u.parsing->is_done() && u.parsing->keep_alive()) e.request.here.client.keep(std::move(u.channel));
+    if (t.broken) e.request.keep_alive = false;
+    co_return true;
+}
+
+// Before the client has the last of it: what it asks next, it finds.
+void proxy::store_answer(transfer& t, std::shared_ptr<const std::string> body) {
+    keep(http_cache::make_stored(t.e.url, as_sent(t.e.request.head), std::move(t.u.parsing->head),
+                                 std::move(body), t.u.times));
+}
+
+// To the store, and to the client beside it. False when there is no room for more of it: the client has what
+// there was, and the rest is to be passed on.
+http::task<bool> proxy::fill(transfer& t) {
+    auto& [e, u, kept, before, chunked, more, broken, bytes] = t;
+    feed client(e.request, std::exchange(before, {}), chunked, kept.text());
+    std::shared_ptr<const std::string> whole;  // the client may need it longer than the store
+    auto end = feed::end::goes_on;
+    try {
+        while (!more || kept.make_room(u.parsing->piece.size())) {
+            if (client.idle()) e.request.connection.expires_after(idle_time);
+            if (more) kept.append(u.parsing->piece);
+            if (u.parsing->is_done()) {
+                whole = kept.take();
+                store_answer(t, whole);
+                end = feed::end::whole;
+                break;
+            }
+            client.grew();
+            u.channel.connection->expires_after(idle_time);
+            // What is half here is fetched to its end for the next one, but nobody is there to see how long
+            // that takes.
+            if (client.gone() && !std::exchange(broken, true))
+                u.channel.connection->ends_by(http::clock::now() + how_.origin_time);
+            more = co_await u.more();
+        }
+    } catch (const std::exception&) {
+        end = feed::end::broken;
+    }
+    if (end == feed::end::goes_on) ++unkept_;
+    land(e);  // whoever waits need not wait for the client, too
+    co_await client.finish(end);
+    kept = {};
+    bytes = client.sent();
+    broken = end == feed::end::broken || client.gone();
+    co_return end != feed::end::goes_on || broken;
+}
+
+// To the client alone.
+http::task<void> proxy::pass_on(transfer& t) {
+    auto& u = t.u;
+    auto& connection = t.e.request.connection;
+    try {
+        for (;;) {
+            const std::string& piece = u.parsing->piece;
+            if (t.chunked && t.more) t.before += fmt::format("{:x}\r\n", piece.size());
+            const std::string_view end = !t.chunked ? "" : t.more ? "\r\n" : "0\r\n\r\n";
+            const std::array<asio::const_buffer, 3> parts{asio::buffer(t.before),
+                                                          t.more ? asio::buffer(piece) : asio::const_buffer(),
+                                                          asio::buffer(end.data(), end.size())};
+            u.channel.connection->expires_after(idle_time);
+            connection.expires_after(idle_time);
+            co_await connection.write(parts);
+            t.bytes += t.more ? piece.size() : 0;
+            release(t.before);
+            if (!t.more) break;
+            t.more = co_await u.more();
+        }
+    } catch (const std::exception&) {  // the answer broke off: nobody may take it for whole
+        connection.abort();
+        t.broken = true;
+    }
+}
+
+}  // namespace posy::proxy

@@ -1,0 +1,58 @@
+// Stale answers, renewed behind their clients' backs (stale-while-revalidate, RFC 5861).
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+
+#include "confirmation.hpp"
+#include "exchange.hpp"
+#include "proxy.hpp"
+
+namespace posy::proxy {
+
+namespace asio = boost::asio;
+
+// At most one per URL, and few in all (renewals.hpp); otherwise a later request will do it.
+void proxy::renew_behind(exchange& e, http_cache::stored stale) {
+    auto place = renewals_->enter(e.request.connection.remote().address());
+    std::shared_ptr<flights::flight> flight;
+    if (!place || !flights_.take_off(e.url, flight)) return;
+    asio::co_spawn(e.request.here.context,
+                   renew(e.request.here, as_sent(e.request.head), e.url, std::move(stale), std::move(place)),
+                   asio::detached);
+}
+
+// All of it within the time that an origin has for the head of an answer: nobody waits for it.
+http::task<void> proxy::renew(http::worker& here, http_cache::request_head request, std::string url,
+                              http_cache::stored stale, std::shared_ptr<void> /*place*/) {
+    try {
+        request.method = "GET";
+        for (const auto* own : {"Cache-Control", "Pragma"}) request.fields.erase(own);
+        const auto to = origin_of(url);
+        auto question = question_to_origin(request, stale, url, "1.1 " + node_->how().name);
+        auto u = co_await send(here.client, to, std::move(question), nullptr, how_.origin_time,
+                               http::clock::now() + how_.origin_time);
+        auto body = collect(url, u);
+        for (;;) {
+            const bool more = co_await u.more();
+            if (!more) break;
+            if (!body.append(u.parsing->piece)) throw http::refusal(502, "too large to keep");
+        }
+        const auto at = u.times.time_of_day();
+        const auto& said = u.parsing->head;
+        confirmation made;
+        if (said.status == 304) {
+            made = confirm(*stale, request, said, u.times);
+        } else if (body.open() && http_cache::storable(request, said, at)) {
+            made.for_all = http_cache::make_stored(url, request, said, body.take(), u.times);
+        } else {
+            request.fields.erase("Authorization");  // by its own word, not by the client's
+            made.forget = !server_error(said.status) && !http_cache::storable(request, said, at);
+        }
+        if (made.for_all) keep(made.for_all);
+        if (made.forget) co_await forget(here, url);
+        if (u.parsing->keep_alive()) here.client.keep(std::move(u.channel));
+    } catch (const std::exception&) {  // the stale one stays until it may not be served any more
+    }
+    flights_.land(url);
+}
+
+}  // namespace posy::proxy
