@@ -14,6 +14,8 @@ namespace posy::http {
 
 class crowd {
   public:
+    using address = http::address;
+
     // 0: as many as it likes.
     explicit crowd(std::size_t most) : most_(most) {}
 
