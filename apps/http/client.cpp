@@ -1,5 +1,6 @@
 #include "client.hpp"
 
+#include <algorithm>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
@@ -25,51 +26,73 @@ void keep_allowed(std::vector<tcp::endpoint>& endpoints, const destinations& all
 }
 }  // namespace
 
-task<channel> client::connect(const host_port& to, bool secure, clock::duration time, chosen_by who) {
+client::client(watch& w, std::shared_ptr<resolver> names) : watch_(w), names_(std::move(names)) {
+    watch_.on_look = [this] { drop_old(); };
+}
+
+client::~client() { watch_.on_look = nullptr; }
+
+task<std::vector<tcp::endpoint>> client::addresses_of(const host_port& to, chosen_by who,
+                                                      clock::time_point end) {
     std::vector<tcp::endpoint> endpoints;
     boost::system::error_code failed;
     if (const auto address = asio::ip::make_address(to.host, failed); !failed) {
         endpoints.emplace_back(address, to.port);
     } else {
-        tcp::resolver resolver(watch_.context());
-        const auto found =
-            co_await resolver.async_resolve(to.host, std::to_string(to.port), asio::use_awaitable);
-        for (const auto& each : found) endpoints.push_back(each.endpoint());
+        const auto found = co_await names_->resolve(watch_.context(), to.host, who, end);
+        for (const auto& each : found) endpoints.emplace_back(each, to.port);
     }
     if (who == chosen_by::client) keep_allowed(endpoints, for_clients_, to);
-    failed = asio::error::host_not_found;
-    for (const auto& endpoint : endpoints) {
+    co_return endpoints;
+}
+
+// The first that can be reached. Each has an equal part of the time that is left, so that a dead one leaves
+// some to the next.
+task<std::shared_ptr<tcp::socket>> client::connected(std::vector<tcp::endpoint> endpoints,
+                                                     const host_port& to, clock::time_point end) {
+    boost::system::error_code failed = asio::error::host_not_found;
+    for (std::size_t i = 0; i < endpoints.size(); ++i) {
         // The watch guards transports; a connection that is still being made has a timer of its own.
         // Both may be done at the same moment, so the timer's handler may run last: it shares the socket.
         const auto socket = std::make_shared<tcp::socket>(watch_.context());
-        asio::steady_timer timer(watch_.context(), time);
+        const auto part = (end - clock::now()) / static_cast<std::int64_t>(endpoints.size() - i);
+        asio::steady_timer timer(watch_.context(), part);
         timer.async_wait([socket](const boost::system::error_code& cancelled) {
             boost::system::error_code ignored;
             if (!cancelled) socket->close(ignored);
         });
         failed = {};
-        co_await socket->async_connect(endpoint, asio::redirect_error(asio::use_awaitable, failed));
-        if (timer.cancel() == 0 && !failed) failed = asio::error::timed_out;
-        if (failed) continue;
-        if (secure && !tls_)
-            throw refusal(502, "no certificates to trust are known; name them with --tls-ca");
-        channel made;
-        made.connection = secure ? transport::tls(std::move(*socket), watch_, *tls_)
-                                 : transport::plain(std::move(*socket), watch_);
-        made.connection->expires_after(time);
-        co_await made.connection->connect_handshake(to.host);
-        made.reader = std::make_unique<reader>(*made.connection);
-        made.address = address_of(to, secure, who);
-        co_return made;
+        co_await socket->async_connect(endpoints[i], asio::redirect_error(asio::use_awaitable, failed));
+        if (timer.cancel() == 0 && (!failed || failed == asio::error::operation_aborted))
+            failed = asio::error::timed_out;
+        if (!failed) co_return socket;
     }
     throw boost::system::system_error(failed, "cannot connect to " + to.text());
 }
 
+task<channel> client::connect(const host_port& to, bool secure, clock::duration time, chosen_by who) {
+    const auto end = clock::now() + time;
+    if (secure && !tls_) throw refusal(502, "no certificates to trust are known; name them with --tls-ca");
+    auto endpoints = co_await addresses_of(to, who, end);
+    const auto socket = co_await connected(std::move(endpoints), to, end);
+    channel made;
+    made.connection = secure ? transport::tls(std::move(*socket), watch_, *tls_)
+                             : transport::plain(std::move(*socket), watch_);
+    made.connection->expires_after(time);
+    made.connection->due(end);
+    co_await made.connection->connect_handshake(to.host);
+    made.reader = std::make_unique<reader>(*made.connection);
+    made.address = address_of(to, secure, who);
+    co_return made;
+}
+
 task<channel> client::open(const host_port& to, bool secure, clock::duration time, chosen_by who) {
-    const auto found = kept_.find(address_of(to, secure, who));
-    while (found != kept_.end() && !found->second.empty()) {
+    const auto address = address_of(to, secure, who);
+    for (auto found = kept_.find(address); found != kept_.end(); found = kept_.find(address)) {
         auto last = std::move(found->second.back());
         found->second.pop_back();
+        if (found->second.empty()) kept_.erase(found);
+        --kept_count_;
         if (clock::now() - last.since > keep_time || last.channel.connection->expired() ||
             !last.channel.connection->quiet())
             continue;
@@ -81,19 +104,33 @@ task<channel> client::open(const host_port& to, bool secure, clock::duration tim
 }
 
 void client::keep(channel c) {
-    if (const auto now = clock::now(); now - swept_ > 5s) {
-        swept_ = now;
-        for (auto& [address, connections] : kept_)
-            std::erase_if(connections, [&](const kept& k) {
-                return k.channel.connection->expired() || now - k.since > keep_time;
-            });
-        std::erase_if(kept_, [](const auto& server) { return server.second.empty(); });
-    }
-    auto& all = kept_[c.address];
-    if (all.size() >= max_kept || c.reader->pending()) return;
+    if (c.reader->pending()) return;
+    const auto same = kept_.find(c.address);
+    if (same != kept_.end() && same->second.size() >= max_kept) return;
+    if (kept_count_ >= max_kept_all) drop_oldest();
     c.connection->ends_by(clock::time_point::max());
     c.connection->expires_after(keep_time);
+    c.reader->release();
+    auto& all = kept_[c.address];
     all.push_back({std::move(c), clock::now()});
+    ++kept_count_;
+}
+
+void client::drop_oldest() {
+    const auto oldest =
+        std::ranges::min_element(kept_, {}, [](const auto& server) { return server.second.front().since; });
+    oldest->second.erase(oldest->second.begin());
+    if (oldest->second.empty()) kept_.erase(oldest);
+    --kept_count_;
+}
+
+void client::drop_old() {
+    const auto now = clock::now();
+    for (auto& [address, connections] : kept_)
+        kept_count_ -= std::erase_if(connections, [&](const kept_channel& k) {
+            return k.channel.connection->expired() || now - k.since > keep_time;
+        });
+    std::erase_if(kept_, [](const auto& server) { return server.second.empty(); });
 }
 
 task<bool> client::final_head(reader& from, std::optional<parser<response_head>>& parsing, const limits& most,
@@ -113,10 +150,12 @@ task<bool> client::final_head(reader& from, std::optional<parser<response_head>>
 task<answer> client::ask(const host_port& to, bool secure, const request_head& request, std::string_view body,
                          const limits& most, clock::duration time, clock::duration whole) {
     const std::string head = to_text(request) + "\r\n";
-    const auto end = clock::now() + std::max(time, whole);
+    const auto start = clock::now();
     for (;;) {
-        channel c = co_await open(to, secure, std::min(time, end - clock::now()));
-        c.connection->ends_by(end);
+        channel c = co_await open(to, secure, start + time - clock::now());
+        c.connection->expires_after(time);
+        c.connection->ends_by(start + std::max(time, whole));
+        c.connection->due(start + time);
         const auto read = c.connection->bytes_read(), written = c.connection->bytes_written();
         bool lost = false;
         answer got;

@@ -1,5 +1,9 @@
 // Requests to other servers, over connections that are kept and used again.
 //
+// Every exchange has one deadline over all of it: resolving the name, trying its addresses, the handshake,
+// the head of the answer. Kept connections are few, without buffers, and closed by the watch when their time
+// is over.
+//
 // A client belongs to one thread. An exchange that fails on a kept connection before a byte of the answer
 // came is tried once more on a new one: the server had closed it (RFC 9112, 9.3.1).
 #pragma once
@@ -13,6 +17,7 @@
 
 #include "destinations.hpp"
 #include "message.hpp"
+#include "resolver.hpp"
 #include "transport.hpp"
 
 namespace posy::http {
@@ -31,19 +36,20 @@ struct answer {
     std::uint64_t sent = 0, received = 0;  // bytes on the connection, heads and all
 };
 
-// Who chose the server: our configuration, or a client, who may not send us everywhere. Neither gets a
-// connection that was made for the other.
-enum class chosen_by { us, client };
-
 class client {
   public:
-    explicit client(watch& w) : watch_(w) {}
+    // One client for each watch. Clients of several threads may share a resolver.
+    explicit client(watch&, std::shared_ptr<resolver> = std::make_shared<resolver>());
+    client(const client&) = delete;
+    client& operator=(const client&) = delete;
+    ~client();
 
-    // A kept connection to the server, or a new one.
+    // A kept connection to the server, or a new one; `time` is until the head of the answer.
     task<channel> open(const host_port&, bool secure, clock::duration time, chosen_by = chosen_by::us);
     // A new one. Throws refusal(403) when a client chose what it may not.
     task<channel> connect(const host_port&, bool secure, clock::duration time, chosen_by = chosen_by::us);
     void keep(channel);
+    std::size_t kept() const { return kept_count_; }
 
     // One whole exchange. `request.target` is what goes into the request line. Interim answers (1xx) are
     // passed over, a few of them. `time`: to the end of the answer's head, and between the bytes of its body;
@@ -56,23 +62,30 @@ class client {
     // Where clients may send us; before it is said, only into the Internet.
     void confine(destinations where) { for_clients_ = std::move(where); }
 
-    static constexpr std::size_t max_kept = 64;  // a server
-    static constexpr auto keep_time = 30s;
+    static constexpr std::size_t max_kept = 64;       // per server
+    static constexpr std::size_t max_kept_all = 256;  // to all of them; the oldest goes first
+    clock::duration keep_time = 30s;
     static constexpr unsigned max_interim = 16;  // answers before the one that counts
 
   private:
     // The head of the answer that counts, in the parser; false when the connection ended before it began.
     static task<bool> final_head(reader&, std::optional<parser<response_head>>&, const limits&, bool bare);
+    task<std::vector<tcp::endpoint>> addresses_of(const host_port&, chosen_by, clock::time_point end);
+    task<std::shared_ptr<tcp::socket>> connected(std::vector<tcp::endpoint>, const host_port&,
+                                                 clock::time_point end);
+    void drop_oldest();
+    void drop_old();
 
     watch& watch_;
+    std::shared_ptr<resolver> names_;
     std::shared_ptr<asio::ssl::context> tls_;
     destinations for_clients_{networks{}};
-    struct kept {
+    struct kept_channel {
         http::channel channel;
         clock::time_point since;
     };
-    std::map<std::string, std::vector<kept>> kept_;
-    clock::time_point swept_ = clock::now();
+    std::map<std::string, std::vector<kept_channel>> kept_;  // of each server the oldest first; none is empty
+    std::size_t kept_count_ = 0;
 };
 
 }  // namespace posy::http

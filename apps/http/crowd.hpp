@@ -5,25 +5,25 @@
 // thread.
 #pragma once
 
-#include <boost/asio/ip/address.hpp>
 #include <map>
 #include <mutex>
+
+#include "networks.hpp"
 
 namespace posy::http {
 
 class crowd {
   public:
-    using address = boost::asio::ip::address;
+    using address = http::address;
 
     // 0: as many as it likes.
     explicit crowd(std::size_t most) : most_(most) {}
 
     // What is one party to all limits per address.
     static address party_of(const address& who) {
-        if (who.is_v4()) return who;
-        auto bytes = who.to_v6().to_bytes();
-        if (who.to_v6().is_v4_mapped())
-            return boost::asio::ip::make_address_v4(boost::asio::ip::v4_mapped, who.to_v6());
+        const auto plain = unmapped(who);
+        if (plain.is_v4()) return plain;
+        auto bytes = plain.to_v6().to_bytes();
         if (!who.is_loopback()) std::fill(bytes.begin() + 8, bytes.end(), static_cast<unsigned char>(0));
         return boost::asio::ip::address_v6(bytes);
     }

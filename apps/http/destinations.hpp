@@ -1,6 +1,7 @@
 // Where a client may send us: which addresses we connect to because somebody else named them.
 //
-// The Internet is open. This machine (the loopback and every address of its interfaces), the wire, private
+// The Internet is open. This machine (the loopback, every address of its interfaces and every network that is
+// routed to itself), the wire, private
 // networks and reserved addresses are closed unless a network of the list says otherwise: what runs there
 // trusts its neighbours, and a proxy would lend its place to all of its clients. The judgement is on
 // addresses, after names were resolved; whoever asks must then connect to the address that was judged. Thread
@@ -25,5 +26,8 @@ class destinations {
 
 // Of all interfaces of this machine, now.
 std::vector<address> own_addresses();
+// Does the kernel take what is sent there for its own? A machine can have whole networks that no interface
+// lists (ip route add local 11.0.0.0/24 dev lo).
+bool routed_here(const address&);
 
 }  // namespace posy::http

@@ -13,7 +13,9 @@ namespace posy::http {
 
 namespace {
 
-constexpr std::size_t max_buffer = 256 * 1024;
+// What has arrived and cannot be parsed yet: half a head, which has its own limit, or what comes between the
+// chunks of a body.
+constexpr std::size_t first_buffer = 16 * 1024, max_buffer = 32 * 1024;
 
 using error_code = boost::system::error_code;
 using beast_error = boost::beast::http::error;
@@ -57,9 +59,10 @@ task<bool> reader::fill() {
         end_ -= begin_;
         begin_ = 0;
     }
-    if (end_ == buffer_.size()) {  // heads have their limit; what comes between the chunks of a body has this
-        if (buffer_.size() >= max_buffer) throw refusal(431, "a chunk extension or trailer is too long");
-        buffer_.resize(buffer_.size() * 2);
+    if (end_ == buffer_.size()) {
+        if (buffer_.size() >= max_buffer)
+            throw refusal(431, "a line of the head, a chunk extension or the trailer is too long");
+        buffer_.resize(buffer_.empty() ? first_buffer : max_buffer);
     }
     const auto got = co_await from_.read_some(std::span(buffer_).subspan(end_));
     end_ += got;
@@ -148,6 +151,11 @@ std::string reader::rest() {
     std::string bytes(buffer_.data() + begin_, end_ - begin_);
     begin_ = end_ = 0;
     return bytes;
+}
+
+void reader::release() {
+    begin_ = end_ = 0;
+    std::vector<char>().swap(buffer_);
 }
 
 template task<bool> reader::head(parser<request_head>&);

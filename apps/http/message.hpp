@@ -122,6 +122,8 @@ class reader {
     std::uint64_t interim_bytes() const { return interim_; }
     // Bytes beyond what was parsed: the tunnel behind a CONNECT starts with them.
     std::string rest();
+    // Gives its memory back until bytes are wanted again. Precondition: nothing is pending.
+    void release();
 
   private:
     template <class Head>
@@ -129,7 +131,7 @@ class reader {
     task<bool> fill();         // false: at the end
 
     transport& from_;
-    std::vector<char> buffer_ = std::vector<char>(16 * 1024);
+    std::vector<char> buffer_;
     std::size_t begin_ = 0, end_ = 0;
     bool continue_ = false;
     std::uint64_t interim_ = 0;

@@ -76,10 +76,19 @@ std::optional<network> parse_network(std::string_view text) {
     return n;
 }
 
-bool contains(const networks& list, const address& who) {
-    const auto leads_to = destination_of(who);
+bool comes_from(const networks& list, const address& who) {
+    return std::ranges::any_of(list, [&](const network& n) { return n.contains(unmapped(who)); });
+}
+
+bool leads_into(const networks& list, const address& where) {
+    const auto leads_to = destination_of(where);
     return std::ranges::any_of(list,
-                               [&](const network& n) { return n.contains(who) || n.contains(leads_to); });
+                               [&](const network& n) { return n.contains(where) || n.contains(leads_to); });
+}
+
+address unmapped(const address& a) {
+    if (!a.is_v6() || !a.to_v6().is_v4_mapped()) return a;
+    return boost::asio::ip::make_address_v4(boost::asio::ip::v4_mapped, a.to_v6());
 }
 
 place place_of(const address& where) {

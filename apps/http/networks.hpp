@@ -1,9 +1,11 @@
 // Networks of addresses: who somebody is, and where an address leads.
 //
 // A list of networks is how all rules on addresses are written: who may be a peer, a client or an
-// administrator, and which servers a client of the proxy may be sent to. Addresses are compared by what they
-// lead to: an IPv6 form of an IPv4 address (mapped, translated, 6to4) is that IPv4 address. Looking one up
-// costs a comparison per network. Thread safety: values.
+// administrator, and which servers a client of the proxy may be sent to. The two are compared differently. A
+// destination is what it leads to: an IPv6 form of an IPv4 address (translated, 6to4) is that IPv4 address.
+// Whoever connects to us is its address and nothing else: a stranger has 2002:7f00:1::/48 as rightfully as
+// any other network, and does not become 127.0.0.1 by it. Looking one up costs a comparison per network.
+// Thread safety: values.
 #pragma once
 
 #include <boost/asio/ip/address.hpp>
@@ -26,8 +28,14 @@ struct network {
 std::optional<network> parse_network(std::string_view);
 
 using networks = std::vector<network>;
-// The address, or what it leads to, is in one of them.
-bool contains(const networks&, const address&);
+// Is somebody who connects to us from one of them?
+bool comes_from(const networks&, const address& who);
+// Is the address, or what it leads to, in one of them?
+bool leads_into(const networks&, const address& where);
+
+// A socket that listens for both has IPv4 clients by their mapped addresses (::ffff:0:0/96): these are the
+// same, and only these. Others as they are.
+address unmapped(const address&);
 
 // What kind of place an address is (IANA's registries of special-purpose addresses).
 enum class place {

@@ -27,9 +27,13 @@ void end_if_much_is_left(request& r) {
 }  // namespace
 
 server::server(const serving& how, handler handle)
-    : how_(how), handle_(std::move(handle)), crowd_(how.max_per_address) {
+    : how_(how),
+      handle_(std::move(handle)),
+      crowd_(how.max_per_address),
+      rates_(how.max_requests_per_second) {
+    const auto names = std::make_shared<resolver>();
     for (std::size_t i = 0; i < std::max<std::size_t>(how.threads, 1); ++i)
-        workers_.push_back(std::make_unique<worker>());
+        workers_.push_back(std::make_unique<worker>(names));
 }
 
 server::~server() {
@@ -106,21 +110,43 @@ task<void> server::accept(tcp::acceptor& acceptor, std::shared_ptr<asio::ssl::co
             continue;
         }
         const bool full = ++open_ > how_.max_connections;
-        asio::post(next.context, [this, &next, tls, who, full, moved = std::move(socket)]() mutable {
-            const auto leave = [this, who](const std::exception_ptr&) {
-                --open_;
-                crowd_.leave(who);
-            };
-            if (full && !next.watch.close_longest_idle()) {
-                turn_away(moved, 503);
-                return leave(nullptr);
-            }
-            if (full) ++counts_.made_room;
-            auto connection = tls ? transport::tls(std::move(moved), next.watch, *tls)
-                                  : transport::plain(std::move(moved), next.watch);
-            asio::co_spawn(next.context, converse(std::move(connection), next), leave);
-        });
+        const auto leave = [this, who](const std::exception_ptr&) {
+            --open_;
+            crowd_.leave(who);
+        };
+        asio::co_spawn(next.context, receive(std::move(socket), next, tls, full), leave);
     }
+}
+
+namespace {
+task<bool> close_one(worker& of) { co_return of.watch.close_longest_idle(); }
+}  // namespace
+
+// Each thread looks at its own connections. Another's are asked for only when this one has none to spare.
+task<bool> server::make_room(worker& first) {
+    bool made = first.watch.close_longest_idle();
+    for (std::size_t i = 0; !made && i < workers_.size(); ++i) {
+        worker& other = *workers_[i];
+        if (&other == &first) continue;
+        made = co_await asio::co_spawn(other.context, close_one(other), asio::use_awaitable);
+    }
+    co_return made;
+}
+
+// On the thread that the connection was given to.
+task<void> server::receive(tcp::socket socket, worker& here, std::shared_ptr<asio::ssl::context> tls,
+                           bool full) {
+    if (full) {
+        const bool made = co_await make_room(here);
+        if (!made) {
+            turn_away(socket, 503);
+            co_return;
+        }
+        ++counts_.made_room;
+    }
+    auto connection = tls ? transport::tls(std::move(socket), here.watch, *tls)
+                          : transport::plain(std::move(socket), here.watch);
+    co_await converse(std::move(connection), here);
 }
 
 void server::turn_away(tcp::socket& socket, unsigned status) {
@@ -132,23 +158,6 @@ void server::turn_away(tcp::socket& socket, unsigned status) {
     socket.non_blocking(true, ignored);
     socket.write_some(asio::buffer(text), ignored);
     socket.close(ignored);
-}
-
-bool server::too_often(const asio::ip::address& who) {
-    if (how_.max_requests_per_second <= 0 || who.is_loopback()) return false;
-    const std::lock_guard lock(buckets_mutex_);
-    if (buckets_.size() > 65536) buckets_.clear();
-    const auto now = clock::now();
-    auto [found, fresh] =
-        buckets_.try_emplace(crowd::party_of(who), bucket{2 * how_.max_requests_per_second, now});
-    auto& [tokens, at] = found->second;
-    tokens =
-        std::min(2 * how_.max_requests_per_second,
-                 tokens + std::chrono::duration<double>(now - at).count() * how_.max_requests_per_second);
-    at = now;
-    if (tokens < 1) return true;
-    tokens -= 1;
-    return false;
 }
 
 // A connection that is closed while bytes arrive is reset, and what was just said may be lost with it (RFC
@@ -191,6 +200,17 @@ task<void> server::refuse(transport& connection, unsigned status, const std::str
     co_await connection.write(text);
 }
 
+// False: the connection ended before it.
+task<bool> server::next_head(transport& connection, reader& from, parser<request_head>& parsing, bool first) {
+    if (!first && !from.pending()) {  // it may be long in coming; once it has begun, it may not
+        connection.expires_after(how_.idle_time);
+        const bool begun = co_await from.arrived();
+        if (!begun) co_return false;
+    }
+    if (!first) connection.expires_after(how_.head_time);
+    co_return co_await from.head(parsing);
+}
+
 // Reads requests and has them answered, until either side has had enough.
 task<void> server::converse(std::unique_ptr<transport> connection, worker& here) {
     connection->expires_after(how_.head_time);
@@ -208,13 +228,7 @@ task<void> server::converse(std::unique_ptr<transport> connection, worker& here)
             parser<request_head> parsing(how_.limits);
             written = connection->bytes_written() - from.interim_bytes();
             read = connection->bytes_read() - (from.pending() ? 1 : 0);
-            if (!first && !from.pending()) {  // it may be long in coming; once it has begun, it may not
-                connection->expires_after(how_.idle_time);
-                const bool begun = co_await from.arrived();
-                if (!begun) co_return;
-            }
-            if (!first) connection->expires_after(how_.head_time);
-            const bool any = co_await from.head(parsing);
+            const bool any = co_await next_head(*connection, from, parsing, first);
             if (!any) co_return;
             connection->idle(false);
             connection->expires_after(how_.body_time);
@@ -225,7 +239,9 @@ task<void> server::converse(std::unique_ptr<transport> connection, worker& here)
                       parsing,
                       here,
                       parsing.keep_alive() && parsing.version >= 11 && !stopping_};
-            if (too_often(connection->remote().address())) throw refusal(429, "too many requests");
+            if (const auto who = connection->remote().address();
+                !who.is_loopback() && !rates_.take(who, clock::now()))
+                throw refusal(429, "too many requests");
             if (parsing.version >= 11 && !parsing.is_done() && r.head.fields.lists("Expect", "100-continue"))
                 from.continue_when_read();
             written = connection->bytes_written() - from.interim_bytes();

@@ -3,15 +3,14 @@
 // A connection stays with the thread it was given to, so its coroutine needs no locks; what handlers share
 // they guard themselves. Connections are dealt out in turn. Too many connections or requests from one address
 // are answered 429 before anything is done for them. When all connections are taken, the one that has been
-// idle longest makes room; only where all are busy a new one is answered 503.
+// idle longest makes room, first among those of its thread; only where all are busy a new one is answered
+// 503.
 #pragma once
 
 #include <atomic>
 #include <boost/asio/ssl/context.hpp>
 #include <functional>
-#include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <thread>
 #include <vector>
@@ -19,6 +18,7 @@
 #include "client.hpp"
 #include "crowd.hpp"
 #include "message.hpp"
+#include "rates.hpp"
 #include "transport.hpp"
 
 namespace posy::http {
@@ -31,9 +31,11 @@ struct loop : asio::io_context {
 
 // One thread's world.
 struct worker {
+    explicit worker(std::shared_ptr<resolver> names = std::make_shared<resolver>())
+        : client(watch, std::move(names)) {}
     loop context{1};
     http::watch watch{context};
-    http::client client{watch};
+    http::client client;
 };
 
 struct request {
@@ -97,11 +99,13 @@ class server {
   private:
     task<void> accept(tcp::acceptor&, std::shared_ptr<asio::ssl::context>);
     task<void> converse(std::unique_ptr<transport>, worker&);
+    task<bool> next_head(transport&, reader&, parser<request_head>&, bool first);
     task<void> drain(transport&);
     task<bool> skip_body(request&);
     task<void> refuse(transport&, unsigned status, const std::string& why, bool answered);
     void turn_away(tcp::socket&, unsigned status);
-    bool too_often(const asio::ip::address&);
+    task<void> receive(tcp::socket, worker&, std::shared_ptr<asio::ssl::context>, bool full);
+    task<bool> make_room(worker& first);
 
     serving how_;
     handler handle_;
@@ -112,13 +116,8 @@ class server {
     std::atomic<bool> stopping_{false};
     std::size_t next_ = 0;
     crowd crowd_;
+    rates rates_;
     edge_counts counts_;
-    struct bucket {
-        double tokens;
-        clock::time_point at;
-    };
-    std::mutex buckets_mutex_;
-    std::map<asio::ip::address, bucket> buckets_;
 };
 
 // The usual answer of a handler: fields, length, body, one write.

@@ -10,6 +10,8 @@
 #include <boost/asio/write.hpp>
 #include <vector>
 
+#include "networks.hpp"
+
 namespace posy::http {
 
 namespace {
@@ -131,14 +133,6 @@ std::unique_ptr<transport> transport::tls(tcp::socket socket, watch& w, asio::ss
     return std::make_unique<tls_transport>(std::move(socket), w, context);
 }
 
-namespace {
-// A socket that listens for both has IPv4 clients by their mapped addresses.
-asio::ip::address unmapped(const asio::ip::address& a) {
-    if (!a.is_v6() || !a.to_v6().is_v4_mapped()) return a;
-    return asio::ip::make_address_v4(asio::ip::v4_mapped, a.to_v6());
-}
-}  // namespace
-
 transport::transport(tcp::socket& socket, watch& w) : watch_(w) {
     error_code ignored;
     remote_ = socket.remote_endpoint(ignored);
@@ -211,6 +205,7 @@ task<void> watch::sweep() {
             each->expired_ = true;
             each->close();
         }
+        if (on_look) on_look();
     }
 }
 

@@ -18,6 +18,7 @@
 #include <boost/asio/steady_timer.hpp>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -46,6 +47,8 @@ class watch {
     // Of those the one that has waited longest; false: there is none.
     bool close_longest_idle();
     asio::io_context& context() { return context_; }
+    // Called each time, after the deadlines: for what else is to be let go in time.
+    std::function<void()> on_look;
 
   private:
     friend class transport;
@@ -84,6 +87,8 @@ class transport {
         progressed();
     }
     void progressed() { deadline_ = std::min(clock::now() + time_, end_); }
+    // What it does now has to be done by then, if that is sooner.
+    void due(clock::time_point then) { deadline_ = std::min(deadline_, then); }
     // All that it does together has to be done by then: a byte now and then does not keep it open.
     void ends_by(clock::time_point end) {
         end_ = end;

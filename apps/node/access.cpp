@@ -29,6 +29,9 @@ bool came_through_a_proxy(const http_cache::fields& fields) {
     return fields.has("Via") || fields.has("Forwarded") || fields.has("X-Forwarded-For");
 }
 
+// A path of this node, not a URL that is to be fetched or a host to be connected to.
+bool is_for_us(const http::request_head& head) { return head.target.starts_with('/'); }
+
 // A browser says whose page sends a request; whoever visits a page does not mean to change our set.
 bool from_another_site(const http_cache::fields& fields) {
     const auto origin = fields.find("Origin"), host = fields.find("Host");
@@ -73,8 +76,7 @@ access::access(const options& how)
 bool access::has_token(const http::request& r) const {
     if (token_.empty()) return false;
     // Authorization of a request that goes on is for the origin, which must not learn our secret.
-    const auto given =
-        r.head.fields.find(r.head.target.starts_with('/') ? "Authorization" : "Proxy-Authorization");
+    const auto given = r.head.fields.find(is_for_us(r.head) ? "Authorization" : "Proxy-Authorization");
     return given && same_secret(*given, "Bearer " + token_);
 }
 
@@ -82,20 +84,23 @@ roles access::roles_of(const http::request& r) const {
     if (has_token(r)) return everything;
     const auto who = r.connection.remote().address();
     roles found = 0;
-    if (contains(peers_, who)) found |= bit(role::peer);
-    if (contains(clients_, who)) found |= bit(role::client);
-    if (contains(administrators_, who)) {
-        found |= everything;
-        if (came_through_a_proxy(r.head.fields)) found &= ~bit(role::administrator);
-    }
-    return found;
+    if (comes_from(peers_, who)) found |= bit(role::peer);
+    if (comes_from(clients_, who)) found |= bit(role::client);
+    if (!comes_from(administrators_, who)) return found;
+    if (!came_through_a_proxy(r.head.fields)) return everything;
+    // Siblings and other proxies ask a proxy for absolute URLs; a path of ours they ask for a client of
+    // theirs.
+    return is_for_us(r.head) ? found : found | bit(role::peer) | bit(role::client);
 }
 
 std::string access::denial(role needed, const http::request& r) const {
     const auto who = r.connection.remote().address();
-    if (needed == role::administrator && contains(administrators_, who) &&
-        came_through_a_proxy(r.head.fields))
-        return "access denied: a request that came through a proxy needs the token of --token-file";
+    if (comes_from(administrators_, who) && came_through_a_proxy(r.head.fields))
+        return fmt::format(
+            "access denied: a request that came through a proxy needs the token of --token-file{}",
+            needed == role::administrator
+                ? ""
+                : fmt::format(", or the proxy's address {} in {}", who.to_string(), option_of(needed)));
     return fmt::format("access denied: {} is not in {}{}", who.to_string(), option_of(needed),
                        token_.empty() ? "" : ", and the request does not have the token of --token-file");
 }

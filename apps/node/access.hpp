@@ -6,8 +6,12 @@
 //   client          asks who has a key; uses the proxy
 //   administrator   all that, changes keys, sees figures and the page
 //
-// Without a token and a list, this machine administers. An address is not trusted to administer when the
-// request came through somebody else's proxy (Via, Forwarded, X-Forwarded-For): it is then the proxy's.
+// Without a token and a list, this machine administers. The address of a request that came through somebody
+// else's proxy (Via, Forwarded, X-Forwarded-For) is the proxy's, and the proxy lends it to all of its
+// clients. Such a request never administers. For a path of the node it has the roles of --allow-peer and
+// --allow-client alone, where somebody wrote that address down; what being an administrator's address gives
+// beside, such as summaries to this machine, it does not have. Requests with absolute URLs are from proxies
+// that were configured to ask this one, and their addresses stay peers and clients.
 //
 // A browser sends what a page makes it send, from an address that may be trusted. It also says which name the
 // page has (Host, Origin). A request by a name that is not ours is refused: a name that leads here without

@@ -1,9 +1,12 @@
 #include "options.hpp"
 
 #include <fmt/format.h>
+#include <openssl/err.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
+#include <cstring>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -71,9 +74,12 @@ result<peer_address> parse_peer(std::string_view text) {
         peer.name = text.substr(0, equals);
         text.remove_prefix(equals + 1);
     }
-    auto where = http::parse_url(text.find("://") == std::string_view::npos ? "http://" + std::string(text)
-                                                                            : std::string(text));
+    const bool bare = text.find("://") == std::string_view::npos;
+    auto where = http::parse_url(bare ? "http://" + std::string(text) : std::string(text));
     if (!where) return malformed;
+    // A word alone is a name that lacks its URL, more likely than a host.
+    const auto written = http::parse_authority(text.substr(0, text.find('/')), 0);
+    if (bare && (!written || written->port == 0)) return malformed;
     if (peer.name.empty()) peer.name = where->authority.text();
     peer.where = std::move(*where);
     return peer;
@@ -97,14 +103,36 @@ std::vector<peer_address> read_peers(const std::string& path) {
     return peers;
 }
 
+namespace {
+
+// Throws with the option, the file, and what OpenSSL says of it.
+void check_file(std::string_view option, const std::string& path, const boost::system::error_code& failed) {
+    if (!failed) return;
+    if (!std::ifstream(path))
+        throw std::runtime_error(fmt::format("{} {}: cannot be opened: {}", option, path, strerror(errno)));
+    const char* why = ERR_reason_error_string(static_cast<unsigned long>(failed.value()));
+    throw std::runtime_error(
+        fmt::format("{} {}: cannot be used: {}", option, path, why ? why : failed.message()));
+}
+
+}  // namespace
+
 std::shared_ptr<asio::ssl::context> server_tls(const options& how) {
     if (how.tls_certificate.empty()) return nullptr;
     auto context = std::make_shared<asio::ssl::context>(asio::ssl::context::tls_server);
     context->set_options(asio::ssl::context::default_workarounds | asio::ssl::context::no_tlsv1 |
                          asio::ssl::context::no_tlsv1_1);
-    context->use_certificate_chain_file(how.tls_certificate);
-    context->use_private_key_file(how.tls_key.empty() ? how.tls_certificate : how.tls_key,
-                                  asio::ssl::context::pem);
+    boost::system::error_code failed;
+    context->use_certificate_chain_file(how.tls_certificate, failed);
+    check_file("--tls-cert", how.tls_certificate, failed);
+    const bool together = how.tls_key.empty();
+    context->use_private_key_file(together ? how.tls_certificate : how.tls_key, asio::ssl::context::pem,
+                                  failed);
+    if (failed && together)
+        throw std::runtime_error(fmt::format(
+            "--tls-cert {}: no private key of the certificate is in it; name its file with --tls-key",
+            how.tls_certificate));
+    check_file("--tls-key", how.tls_key, failed);
     return context;
 }
 
@@ -115,7 +143,9 @@ std::shared_ptr<asio::ssl::context> client_tls(const options& how) {
     if (how.tls_authority.empty()) {
         context->set_default_verify_paths();
     } else {
-        context->load_verify_file(how.tls_authority);
+        boost::system::error_code failed;
+        context->load_verify_file(how.tls_authority, failed);
+        check_file("--tls-ca", how.tls_authority, failed);
     }
     return context;
 }

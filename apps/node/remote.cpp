@@ -47,8 +47,8 @@ http::task<http::answer> ask_server(http::worker& here, const remote& from, http
                                 : std::string("the answer is not HTTP/1.1: ") + e.what();
     } catch (const boost::system::system_error& e) {
         // The watch closes a connection that is late, which is all that its reader sees.
-        const bool late =
-            e.code() == asio::error::operation_aborted || e.code() == asio::error::bad_descriptor;
+        const bool late = e.code() == asio::error::operation_aborted ||
+                          e.code() == asio::error::bad_descriptor || e.code() == asio::error::timed_out;
         const auto seconds = [](http::clock::duration d) { return std::chrono::duration<double>(d).count(); };
         why = !late ? e.what()
               : http::clock::now() - start >= from.max_time + wait

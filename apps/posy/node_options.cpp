@@ -3,11 +3,12 @@
 #include <fmt/format.h>
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <boost/asio/ip/host_name.hpp>
 #include <boost/asio/signal_set.hpp>
-#include <fstream>
 
 #include "posy/base/machine.hpp"
+#include "secret.hpp"
 #include "text.hpp"
 #include "tool.hpp"
 
@@ -15,15 +16,19 @@ namespace posy::tool {
 
 namespace {
 
-std::vector<http::host_port> addresses(const std::vector<std::string>& texts) {
+std::vector<http::host_port> addresses(const std::string& option, const std::vector<std::string>& texts,
+                                       std::uint16_t default_port) {
     std::vector<http::host_port> all;
     for (const auto& text : texts) {
-        auto at = http::parse_authority(text, 3128);
+        auto at = http::parse_authority(text, default_port);
         if (!at && text.ends_with(":0")) {  // a free port
-            at = http::parse_authority(std::string_view(text).substr(0, text.size() - 2), 3128);
+            at = http::parse_authority(std::string_view(text).substr(0, text.size() - 2), default_port);
             if (at) at->port = 0;
         }
-        if (!at) throw failure("'" + text + "' is not an address to listen on; write HOST:PORT");
+        // A number alone is meant as a port, and would be taken for an address, as 4000 for 0.0.15.160.
+        const bool number = at && std::ranges::all_of(at->host, [](char c) { return c >= '0' && c <= '9'; });
+        if (!at || number)
+            throw failure(option + " " + text + ": not an address to listen on; write HOST:PORT");
         all.push_back(*at);
     }
     return all;
@@ -32,6 +37,29 @@ std::vector<http::host_port> addresses(const std::vector<std::string>& texts) {
 const http::host_port& first_address(const node::options& how) {
     return how.listen.empty() ? how.listen_tls.front() : how.listen.front();
 }
+
+std::string all_addresses(const node::options& how) {
+    std::string text;
+    const auto add = [&](const std::string& more) { text += (text.empty() ? "" : ", ") + more; };
+    for (const auto& at : how.listen) add(at.text());
+    for (const auto& at : how.listen_tls) add(at.text() + " (TLS)");
+    return text;
+}
+
+// The port, chosen if it was 0.
+std::uint16_t listen_at(http::server& server, const std::string& option, const http::host_port& at,
+                        std::shared_ptr<boost::asio::ssl::context> tls) {
+    try {
+        return server.listen(at, std::move(tls));
+    } catch (const boost::system::system_error& e) {
+        const bool unknown = e.code() == boost::asio::error::host_not_found ||
+                             e.code() == boost::asio::error::host_not_found_try_again;
+        throw failure(option + " " + at.text() + ": " +
+                      (unknown ? "host not found; write an address of this machine" : e.code().message()));
+    }
+}
+
+constexpr double longest = 366 * 24 * 3600;  // seconds, of options that wait
 
 bool loopback(const http::host_port& at) {
     boost::system::error_code failed;
@@ -82,6 +110,7 @@ void add_publishing_options(CLI::App& command, node_arguments& a) {
         .add_option(
             "--interval", a.interval,
             "Publish also when this many seconds have passed since the last summary and something changed")
+        ->check(CLI::Range(0.0, longest))
         ->capture_default_str();
     a.hash.add_to(command);
     command
@@ -94,12 +123,14 @@ void add_publishing_options(CLI::App& command, node_arguments& a) {
 }  // namespace
 
 void add_node_options(CLI::App& command, node_arguments& a, const std::string& default_listen) {
-    a.listen = {default_listen};
-    command.add_option("--listen", a.listen, "Addresses to listen on, HOST:PORT; port 0 takes a free one")
-        ->capture_default_str();
-    command.add_option("--listen-tls", a.listen_tls, "The same, for TLS");
+    a.default_listen = default_listen;
+    command.add_option("--listen", a.listen,
+                       "Addresses to listen on, HOST:PORT; port 0 takes a free one; default: " +
+                           default_listen + ", or none with --listen-tls");
+    command.add_option("--listen-tls", a.listen_tls, "Addresses to listen on for TLS, HOST:PORT");
     command.add_option("--tls-cert", a.how.tls_certificate, "PEM file of our certificate and its chain");
-    command.add_option("--tls-key", a.how.tls_key, "PEM file of its key, if that is another file");
+    command.add_option("--tls-key", a.how.tls_key,
+                       "PEM file of its key; default: the file of --tls-cert has it");
     command.add_option("--tls-ca", a.how.tls_authority,
                        "PEM file of the authorities that peers' certificates must come from");
     add_access_options(command, a);
@@ -113,23 +144,30 @@ void add_node_options(CLI::App& command, node_arguments& a, const std::string& d
         ->capture_default_str();
     add_publishing_options(command, a);
     command.add_option("--poll", a.poll, "Ask peers every so many seconds; 0: hold a request open at each")
+        ->check(CLI::Range(0.0, longest))
         ->capture_default_str();
-    command.add_option("--wait", a.wait, "For how many seconds to hold it open")->capture_default_str();
+    command.add_option("--wait", a.wait, "For how many seconds to hold it open")
+        ->check(CLI::Range(0.0, longest))
+        ->capture_default_str();
     command.add_flag("--hint", a.how.hint, "Tell peers of every new summary (for those that poll)");
-    command.add_option("--threads", a.threads, "Threads; by default one a core");
+    command.add_option("--threads", a.threads, "Threads; by default one per core")
+        ->check(CLI::Range(0.0, 1024.0));
     command
         .add_option(
             "--max-connections", a.how.serving.max_connections,
             "Connections at a time; beyond it the longest idle one is closed, and where all are busy the "
             "new one gets 503")
+        ->check(CLI::Range(1.0, 1e6))
         ->capture_default_str();
     command
         .add_option("--max-per-address", a.how.serving.max_per_address,
                     "Connections from one address (IPv6: one /64) at a time, more get 429; 0: no limit")
+        ->check(CLI::Range(0.0, 1e6))
         ->capture_default_str();
     command
         .add_option("--max-rate", a.how.serving.max_requests_per_second,
-                    "Requests a second from one address beyond this machine; 0: no limit")
+                    "Requests per second from one address beyond this machine, more get 429; 0: no limit")
+        ->check(CLI::Range(0.0, 1e9))
         ->capture_default_str();
     command.add_option("--head-time", a.head_time, "Seconds that a client has for the head of a request")
         ->check(CLI::PositiveNumber)
@@ -154,8 +192,10 @@ http::networks networks_of(std::string_view option, const std::vector<std::strin
 
 node::options node_options(const node_arguments& a) {
     node::options how = a.how;
-    how.listen = addresses(a.listen);
-    how.listen_tls = addresses(a.listen_tls);
+    const auto default_at = *http::parse_authority(a.default_listen, 0);
+    how.listen = addresses("--listen", a.listen, default_at.port);
+    how.listen_tls = addresses("--listen-tls", a.listen_tls, default_at.port);
+    if (how.listen.empty() && how.listen_tls.empty()) how.listen = {default_at};
     how.sharing = *node::sharing_named(a.sharing);
     const auto milliseconds = [](double s) {
         return std::chrono::milliseconds(static_cast<std::int64_t>(s * 1000));
@@ -185,13 +225,10 @@ node::options node_options(const node_arguments& a) {
         if (no_address && (!parsed || parsed->host != name))
             throw failure("--host-name '" + name + "' is not a host name; write NAME, without a port");
     }
-    if (!a.token_file.empty()) {
-        std::ifstream file(a.token_file);
-        if (!(file >> how.token)) throw failure(a.token_file + ": no token in it");
-    }
+    if (!a.token_file.empty()) how.token = read_secret("--token-file", a.token_file);
     for (const auto& text : a.peers) {
         auto peer = node::parse_peer(text);
-        if (!peer) throw failure(peer.error().message);
+        if (!peer) throw failure("--peer " + peer.error().message);
         how.peers.push_back(std::move(*peer));
     }
     if (auto good = node::check_name(how.name); !good) throw failure("--name: " + good.error().text());
@@ -215,8 +252,8 @@ node::options node_options(const node_arguments& a) {
 
 node::options listen_on(http::server& server, node::options how) {
     const auto tls = node::server_tls(how);
-    for (auto& at : how.listen) at.port = server.listen(at);
-    for (auto& at : how.listen_tls) at.port = server.listen(at, tls);
+    for (auto& at : how.listen) at.port = listen_at(server, "--listen", at, nullptr);
+    for (auto& at : how.listen_tls) at.port = listen_at(server, "--listen-tls", at, tls);
     if (how.name.empty()) {
         auto at = first_address(how);
         boost::system::error_code failed;
@@ -252,7 +289,7 @@ void serve(http::server& server, node::node& node, const node::options& how) {
     signals.async_wait(on_signal);
     node.start();
     // Only now: whoever reads this may send a signal.
-    if (!how.quiet) fmt::print(stderr, "posy: {} listens on {}\n", how.name, first_address(how).text());
+    if (!how.quiet) fmt::print(stderr, "posy: {} listens on {}\n", how.name, all_addresses(how));
     server.run();
     if (!how.quiet) fmt::print(stderr, "posy: stopped\n");
 }

@@ -14,6 +14,7 @@ namespace posy::tool {
 // What the command line says, as text; parsed when the command runs.
 struct node_arguments {
     node::options how;
+    std::string default_listen;  // when neither of the next two is given
     std::vector<std::string> listen, listen_tls, peers, allow_peers, allow_clients, allow_administrators;
     std::string sharing = "delta", token_file, rehash = "0", peer_memory = "1GiB";
     hash_options hash;

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <charconv>
-#include <fstream>
 #include <map>
 
 #include "posy/secret_hash.hpp"
+#include "secret.hpp"
 #include "text.hpp"
 #include "tool.hpp"
 
@@ -106,18 +106,15 @@ void hash_options::add_to(CLI::App& command, const std::string& unseeded) {
         ->capture_default_str();
     auto* seed = command.add_option("--seed", seed_, "Seed, decimal or 0x…; siphash without one " + unseeded);
     command
-        .add_option(
-            "--seed-file", seed_file_,
-            "File whose first word is the seed, for a secret: --seed is seen in the list of processes")
+        .add_option("--seed-file", seed_file_,
+                    "File whose one word is the seed, for a secret: --seed is seen in the list of processes")
         ->excludes(seed);
 }
 
 hash_seed hash_options::seed() const {
     if (!seed_.empty()) return parse_seed("--seed " + seed_, seed_);
     if (!seed_file_.empty()) {
-        std::ifstream file(seed_file_);
-        std::string word;
-        if (!(file >> word)) throw failure("--seed-file " + seed_file_ + ": no seed in it");
+        const auto word = read_secret("--seed-file", seed_file_);
         return parse_seed("--seed-file " + seed_file_, word);  // a secret: the text is not repeated
     }
     if (family() != hash_family::siphash) return {};

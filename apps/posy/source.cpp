@@ -1,7 +1,6 @@
 #include "source.hpp"
 
-#include <fstream>
-
+#include "secret.hpp"
 #include "text.hpp"
 #include "tool.hpp"
 #ifdef POSY_NODE
@@ -45,10 +44,7 @@ node::remote fetch_options::remote(const std::string& url) const {
     from.max_bytes = parse_amount(max_size);
     from.believed_bytes = limits_of_reading().believed_bytes;
     from.tls_authority = tls_authority;
-    if (!token_file.empty()) {
-        std::ifstream file(token_file);
-        if (!(file >> from.token)) throw failure(token_file + ": no token in it");
-    }
+    if (!token_file.empty()) from.token = read_secret("--token-file", token_file);
     return from;
 }
 

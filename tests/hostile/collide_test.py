@@ -102,7 +102,9 @@ class Tool(Files):
             self.assertEqual(one.read(), two.read())
         self.write("bad", ["secret-but-wrong"])
         self.write("empty", [])
-        for name, why in [("bad", "--seed-file bad: give a number"), ("empty", "no seed in it"), ("none", "no seed in it")]:
+        self.write("two", ["1", "2"])
+        for name, why in [("bad", "--seed-file bad: give a number"), ("empty", "--seed-file empty: the file is empty"),
+                          ("none", "--seed-file none: cannot be opened"), ("two", "--seed-file two: it has more than one word")]:
             done = self.run_posy("build", "--seed-file", name, "a.txt", "-o", "3")
             self.assertEqual(done.returncode, 2)
             self.assertIn(why, done.stderr)

@@ -132,15 +132,30 @@ TEST(Networks, PlacesAreSeenThroughTheirForms) {
 TEST(Networks, WordsAreLists) {
     const auto loopback = list({"loopback"}), both = list({"private", "link-local"});
     for (const auto* text : {"127.0.0.1", "127.9.9.9", "::1", "::ffff:127.0.0.1"}) {
-        EXPECT_TRUE(contains(loopback, at(text))) << text;
-        EXPECT_FALSE(contains(both, at(text))) << text;
+        EXPECT_TRUE(comes_from(loopback, at(text))) << text;
+        EXPECT_TRUE(leads_into(loopback, at(text))) << text;
+        EXPECT_FALSE(leads_into(both, at(text))) << text;
     }
     for (const auto* text :
          {"10.1.2.3", "192.168.0.1", "fd00::1", "169.254.0.1", "fe80::1", "64:ff9b::a00:1"}) {
-        EXPECT_TRUE(contains(both, at(text))) << text;
-        EXPECT_FALSE(contains(loopback, at(text))) << text;
+        EXPECT_TRUE(leads_into(both, at(text))) << text;
+        EXPECT_FALSE(leads_into(loopback, at(text))) << text;
     }
-    EXPECT_FALSE(contains({}, at("127.0.0.1")));
+    EXPECT_FALSE(leads_into({}, at("127.0.0.1")));
+}
+
+TEST(Networks, WhoConnectsIsTheAddressItself) {
+    const auto trusted = list({"loopback", "private", "link-local"});
+    for (const auto* text :
+         {"127.0.0.1", "::1", "::ffff:127.0.0.1", "10.0.0.1", "::ffff:10.0.0.1", "fd00::1"})
+        EXPECT_TRUE(comes_from(trusted, at(text))) << text;
+    // Networks of strangers that look like ours inside.
+    for (const auto* text : {"2002:7f00:1::5", "2002:a00:1::5", "64:ff9b::7f00:1", "64:ff9b::a00:1",
+                             "::127.0.0.1", "::10.0.0.1", "::ffff:0:127.0.0.1", "2002:a9fe:1::1"}) {
+        EXPECT_FALSE(comes_from(trusted, at(text))) << text;
+        EXPECT_TRUE(leads_into(trusted, at(text))) << text;
+    }
+    EXPECT_TRUE(comes_from(list({"2002:7f00:1::/48"}), at("2002:7f00:1::5")));
 }
 
 TEST(Destinations, ThisMachineIsClosedByAnyOfItsAddresses) {

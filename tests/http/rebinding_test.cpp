@@ -27,7 +27,7 @@ extern "C" int getaddrinfo(const char* name, const char* port, const addrinfo*, 
         auto* info = static_cast<addrinfo*>(std::calloc(1, sizeof(addrinfo) + sizeof(sockaddr_in)));
         auto* where = reinterpret_cast<sockaddr_in*>(info + 1);
         where->sin_family = AF_INET;
-        where->sin_port = htons(static_cast<std::uint16_t>(std::atoi(port)));
+        where->sin_port = htons(static_cast<std::uint16_t>(port ? std::atoi(port) : 0));
         where->sin_addr.s_addr = htonl(boost::asio::ip::make_address_v4(*each).to_uint());
         info->ai_family = AF_INET;
         info->ai_socktype = SOCK_STREAM;

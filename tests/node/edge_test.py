@@ -67,6 +67,7 @@ MALFORMED = {
     "LF in a quoted chunk extension": (head(H, b"Transfer-Encoding: chunked") + b'2;a="\n"\r\n+a\r\n0\r\n\r\n' + PREY, 400),
     "LF in the last chunk's extension": (head(H, b"Transfer-Encoding: chunked") + b'0;a="\n"\r\n\r\n' + PREY, 400),
     "an endless chunk extension": (head(H, b"Transfer-Encoding: chunked") + b"1;" + b"x" * 600_000, 431),
+    "a chunk extension of 40,000 bytes": (head(H, b"Transfer-Encoding: chunked") + b"3;" + b"x" * 40_000 + b"\r\n+a\n\r\n0\r\n\r\n", 431),
     "an endless trailer": (head(H, b"Transfer-Encoding: chunked") + b"0\r\n" + b"X: y\r\n" * 100_000, 431),
     "a chunk that is too large": (head(H, b"Transfer-Encoding: chunked") + b"fffffffffffffff\r\n", 413),
     # Lines that end, or do not, or start otherwise.

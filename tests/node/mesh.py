@@ -49,7 +49,7 @@ class Node:
     def _read(self, process, ready):
         for line in process.stderr:
             self.log.append(line)
-            where = re.search(r" listens on .*:(\d+)$", line)
+            where = re.search(r" listens on \S+:(\d+)", line)
             if where:
                 self.port = int(where[1])
                 ready.set()

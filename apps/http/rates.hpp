@@ -1,0 +1,61 @@
+// How often each party asks: a bucket of tokens per address, refilled at the allowed rate.
+//
+// A bucket holds what comes in two seconds, so whoever was silent that long has a full one, and forgetting it
+// changes nothing. There are at most so many; beyond, the one that was asked least recently is forgotten.
+// Cost: O(log n). Thread safety: all calls from any thread. Time is handed in.
+#pragma once
+
+#include <chrono>
+#include <list>
+#include <map>
+#include <mutex>
+
+#include "crowd.hpp"
+
+namespace posy::http {
+
+class rates {
+  public:
+    using time_point = std::chrono::steady_clock::time_point;
+
+    // 0: as often as it likes.
+    explicit rates(double per_second, std::size_t most_parties = 65'536)
+        : rate_(per_second), most_(most_parties) {}
+
+    // A request of somebody; false: one too many.
+    bool take(const address& who, time_point now) {
+        if (rate_ <= 0) return true;
+        const std::lock_guard lock(mutex_);
+        const auto party = crowd::party_of(who);
+        auto found = by_party_.find(party);
+        if (found == by_party_.end()) {
+            if (recent_.size() >= most_) {
+                by_party_.erase(recent_.front().party);
+                recent_.pop_front();
+            }
+            recent_.push_back({party, 2 * rate_, now});
+            found = by_party_.emplace(party, std::prev(recent_.end())).first;
+        }
+        recent_.splice(recent_.end(), recent_, found->second);
+        auto& [of, tokens, at] = *found->second;
+        tokens = std::min(2 * rate_, tokens + std::chrono::duration<double>(now - at).count() * rate_);
+        at = now;
+        if (tokens < 1) return false;
+        tokens -= 1;
+        return true;
+    }
+
+  private:
+    struct bucket {
+        address party;
+        double tokens;
+        time_point at;
+    };
+    double rate_;
+    std::size_t most_;
+    std::mutex mutex_;
+    std::list<bucket> recent_;  // the least recent first
+    std::map<address, std::list<bucket>::iterator> by_party_;
+};
+
+}  // namespace posy::http
