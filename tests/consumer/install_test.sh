@@ -12,6 +12,7 @@ cmake -S "$source/tests/consumer" -B "$prefix/consumer" -G Ninja -DCMAKE_PREFIX_
   -DCMAKE_CXX_FLAGS="$sanitize" >/dev/null
 cmake --build "$prefix/consumer" >/dev/null
 "$prefix/consumer/consumer"
+"$prefix/consumer/cached"
 
 pc=$(dirname "$(find "$prefix" -name posy.pc)")
 # shellcheck disable=SC2046
