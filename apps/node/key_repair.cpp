@@ -8,6 +8,7 @@
 #include <memory>
 #include <stdexcept>
 
+#include "key_store.hpp"
 #include "key_tally.hpp"
 #include "posy/base/file.hpp"
 #include "store_files.hpp"
@@ -27,18 +28,21 @@ void must(const leveldb::Status& status, const std::string& where) {
     if (!status.ok()) throw std::runtime_error(where + ": " + status.ToString());
 }
 
-// The first folder of this name with a number that is free.
-fs::path new_folder(const fs::path& in) {
-    for (unsigned i = 1;; ++i) {
-        auto name = in / ("damaged-" + std::to_string(i));
-        if (!fs::exists(name)) return name;
-    }
+fs::path numbered_folder(const fs::path& in, unsigned number) {
+    return in / ("damaged-" + std::to_string(number));
+}
+
+// How many folders of that name there are, numbered from 1.
+unsigned folders(const fs::path& in) {
+    unsigned number = 0;
+    while (fs::exists(numbered_folder(in, number + 1))) ++number;
+    return number;
 }
 
 // All files, in a folder that appears when it is complete. Those that are replaced and never written to again
 // are linked; KEYS is written to.
 std::string copy_aside(const fs::path& folder) {
-    const auto made = new_folder(folder), half = fs::path(made.string() + ".part");
+    const auto made = numbered_folder(folder, folders(folder) + 1), half = fs::path(made.string() + ".part");
     fs::remove_all(half);
     fs::create_directory(half);
     for (const auto& name : store_files(folder)) {
@@ -96,15 +100,33 @@ key_tally tally_of(const std::string& folder, const leveldb::Options& options) {
     return found;
 }
 
+// As a start finds it: the keys, if every one that was kept is there.
+std::optional<std::uint64_t> keys_if_intact(const std::string& folder) {
+    try {
+        const key_store store(folder);
+        std::uint64_t keys = 0;
+        store.for_each([&](std::string_view) { ++keys; });
+        return keys;
+    } catch (const std::runtime_error&) {  // what is wrong, the repair says better
+        return std::nullopt;
+    }
+}
+
 }  // namespace
 
 repaired_keys repair_keys(const std::string& folder) {
     if (store_files(folder).empty())
         throw std::runtime_error(folder + ": no store of keys is there, nor what is left of one");
+    repaired_keys report;
+    if (const auto before = folders(folder); before > 0)
+        report.earlier = numbered_folder(folder, before).string();
+    if (const auto keys = keys_if_intact(folder)) {
+        report.keys = *keys;
+        return report;
+    }
     auto witness = must(tally_file::open(folder), folder);
     const auto read = witness.read();
     const bool known = read && read->is == tally_file::content::in_use;  // a damaged one tells nothing
-    repaired_keys report;
     report.copy = copy_aside(folder);
     const fs::path lost =
         fs::path(folder) / "lost";  // where LevelDB puts what it has used; the copy has it all

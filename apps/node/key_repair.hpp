@@ -15,10 +15,12 @@ struct repaired_keys {
     std::uint64_t keys = 0;                 // that the store has now
     std::optional<std::uint64_t> expected;  // that it had; unknown if its file KEYS was lost
     bool exact = false;                     // they are those that it had, one for one
-    std::string copy;                       // folder in which the files are as they were found
+    std::string copy;     // folder in which the files are as they were found; empty: nothing was wrong
+    std::string earlier;  // that of the last repair before, if there was one
 };
 
-// Throws std::runtime_error, if there is nothing to repair, or if the store is in use.
+// Leaves a store alone that a node would start with. Throws std::runtime_error, if there is no store, or if
+// it is in use.
 repaired_keys repair_keys(const std::string& folder);
 
 }  // namespace posy::node

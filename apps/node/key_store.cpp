@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 #include <leveldb/db.h>
+#include <leveldb/write_batch.h>
 
 #include <filesystem>
+#include <mutex>
 #include <stdexcept>
+#include <unordered_map>
 
 #include "store_files.hpp"
 
@@ -105,7 +108,7 @@ key_store::~key_store() = default;
 
 bool key_store::has(std::string_view key) const {
     if (!db_) {
-        const std::lock_guard lock(mutex_);
+        const std::shared_lock lock(mutex_);
         return in_memory_.contains(std::string(key));
     }
     return stored(key);
@@ -119,35 +122,49 @@ bool key_store::stored(std::string_view key) const {
     return true;
 }
 
+std::vector<const key_change*> key_store::change(std::span<const key_change> wanted,
+                                                 const std::function<void(const key_change&)>& then) {
+    const std::unique_lock lock(mutex_);
+    auto made = db_ ? change_database(wanted) : change_memory(wanted);
+    for (const key_change* each : made) then(*each);
+    return made;
+}
+
 bool key_store::add(std::string_view key, const std::function<void()>& then) {
-    const std::lock_guard lock(mutex_);
-    if (!db_) {
-        if (!in_memory_.emplace(key).second) return false;
-    } else {
-        if (stored(key)) return false;
-        change(key, true);
-    }
-    then();
-    return true;
+    const key_change one{std::string(key), true};
+    return !change({&one, 1}, [&](const key_change&) { then(); }).empty();
 }
 
 bool key_store::remove(std::string_view key, const std::function<void()>& then) {
-    const std::lock_guard lock(mutex_);
-    if (!db_) {
-        if (in_memory_.erase(std::string(key)) == 0) return false;
-    } else {
-        if (!stored(key)) return false;
-        change(key, false);
-    }
-    then();
-    return true;
+    const key_change one{std::string(key), false};
+    return !change({&one, 1}, [&](const key_change&) { then(); }).empty();
 }
 
-// Under the lock. Whatever fails, the witness still allows for both: that it was made, and that it was not.
-void key_store::change(std::string_view key, bool enters) {
-    if (!broken_.empty()) throw failure(folder_, broken_);
+std::vector<const key_change*> key_store::change_memory(std::span<const key_change> wanted) {
+    std::vector<const key_change*> made;
+    for (const key_change& each : wanted)
+        if (each.enters ? in_memory_.insert(each.key).second : in_memory_.erase(each.key) > 0)
+            made.push_back(&each);
+    return made;
+}
+
+// Whatever fails, the witness still allows for both: that they were made, and that they were not. LevelDB
+// writes a batch as one record, which is there or is not.
+std::vector<const key_change*> key_store::change_database(std::span<const key_change> wanted) {
+    leveldb::WriteBatch batch;
+    std::vector<const key_change*> made;
+    std::unordered_map<std::string_view, bool, hash::by_secret> there;  // after the changes so far
     key_tally next = tally_;
-    enters ? next.add(key) : next.remove(key);
+    for (const key_change& each : wanted) {
+        const auto known = there.find(each.key);
+        if ((known != there.end() ? known->second : stored(each.key)) == each.enters) continue;
+        there[each.key] = each.enters;
+        each.enters ? batch.Put(slice(each.key), {}) : batch.Delete(slice(each.key));
+        each.enters ? next.add(each.key) : next.remove(each.key);
+        made.push_back(&each);
+    }
+    if (made.empty()) return made;
+    if (!broken_.empty()) throw failure(folder_, broken_);
     const auto fail = [&](const std::string& why) {
         broken_ = "it takes no changes since one failed (" + why +
                   "); restart the node when there is room on the disk";
@@ -157,15 +174,15 @@ void key_store::change(std::string_view key, bool enters) {
         fail(done.error().text());
     leveldb::WriteOptions how;
     how.sync = sync_;
-    const auto status = enters ? db_->Put(how, slice(key), {}) : db_->Delete(how, slice(key));
-    if (!status.ok()) fail(status.ToString());
+    if (const auto status = db_->Write(how, &batch); !status.ok()) fail(status.ToString());
     if (auto done = witness_->write({tally_file::content::in_use, next, next}, sync_); !done)
         fail(done.error().text());
     tally_ = next;
+    return made;
 }
 
 void key_store::for_each(const std::function<void(std::string_view)>& visit) const {
-    std::unique_lock lock(mutex_);
+    std::shared_lock lock(mutex_);
     if (!db_) {
         for (const auto& key : in_memory_) visit(key);
         return;

@@ -2,22 +2,26 @@
 // removed from the counting filter by mistake.
 //
 // A change is in the log before it is answered, so a process that is killed at any moment has it; `sync`
-// also survives a loss of power, at the price of three disk flushes per change. A store that has lost a key
+// also survives a loss of power, at the price of three disk flushes. Changes that come together are one
+// record of the log, and cost what one of them does. A store that has lost a key
 // is noticed: all keys are read and compared with the tally (key_tally.hpp) when it is opened, before LevelDB
 // may remove a file, and again by for_each; every read verifies checksums. Opening costs a scan of all keys.
 //
 // After a change that could not be written no other is taken, because LevelDB's log is not to be trusted
 // behind it; the keys can still be read. Thread safety: all calls from any thread; a change and its
-// announcement to the caller's filter happen under one lock, so that both always agree.
+// announcement to the caller's filter happen under one lock, so that both always agree. Readers do not wait
+// for each other; a change may take as long as the disk does.
 #pragma once
 
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
+#include <shared_mutex>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_set>
+#include <vector>
 
 #include "key_tally.hpp"
 #include "posy/secret_hash.hpp"
@@ -30,6 +34,11 @@ namespace posy::node {
 
 class patient_env;
 
+struct key_change {
+    std::string key;
+    bool enters = true;
+};
+
 class key_store {
   public:
     // An empty folder name keeps the keys in memory. Throws std::runtime_error, also for a store that is
@@ -37,7 +46,11 @@ class key_store {
     explicit key_store(const std::string& folder, bool sync = false);
     ~key_store();
 
-    // False when there was nothing to change. `then` runs under the lock when there was.
+    // Makes all of these changes or, when it throws or the process is killed, none. Returns those for which
+    // there was something to change, in order; `then` runs for each of them under the lock.
+    std::vector<const key_change*> change(std::span<const key_change>,
+                                          const std::function<void(const key_change&)>& then);
+    // One of them: false when there was nothing to change.
     bool add(std::string_view key, const std::function<void()>& then);
     bool remove(std::string_view key, const std::function<void()>& then);
     bool has(std::string_view key) const;
@@ -48,7 +61,9 @@ class key_store {
     void open_database(const tally_file::content& expected);
     void note(const tally_file::content&, bool sync);
     bool stored(std::string_view key) const;
-    void change(std::string_view key, bool enters);
+    // Under the lock: the changes that are to be made, made.
+    std::vector<const key_change*> change_memory(std::span<const key_change>);
+    std::vector<const key_change*> change_database(std::span<const key_change>);
 
     std::string folder_;
     bool sync_;
@@ -58,7 +73,7 @@ class key_store {
     std::unordered_set<std::string, hash::by_secret, std::equal_to<>> in_memory_;
     key_tally tally_;
     std::string broken_;  // why no more changes are taken; empty: they are
-    mutable std::mutex mutex_;
+    mutable std::shared_mutex mutex_;
 };
 
 }  // namespace posy::node

@@ -148,8 +148,8 @@ void local_set::changed(std::unique_lock<std::mutex>& lock) {
 
 // Whoever changes the set holds a lock on the key when it comes here, so the keys cannot be read under our
 // own. They are read without it, and what happened meanwhile is done once more to what was read: entering and
-// leaving a set twice is the same as once. The filter counts keys, not digests: of two keys with one digest,
-// one may leave, and the other is still found.
+// leaving a set twice is the same as once. So is the filter made, and nobody waits for it. The filter counts
+// keys, not digests: of two keys with one digest, one may leave, and the other is still found.
 void local_set::rebuild() {
     const hasher hash = hash_;
     {
@@ -160,14 +160,18 @@ void local_set::rebuild() {
     const auto by_low = [](digest d) { return static_cast<std::size_t>(d.low); };
     std::unordered_map<digest, digest, decltype(by_low)> keys(0, by_low);  // secret → in the filter
     all_([&](std::string_view key) { keys.emplace(hash::secret_hasher()(key), hash(key)); });
+    const bool outgrown = keys.size() > 2 * planned_;
+    const auto planned = outgrown ? 2 * std::max<std::uint64_t>(keys.size(), how_.items) : planned_;
+    auto filter = empty_filter(planned, hash, how_);
+    for (const auto& [secret, in_filter] : keys) filter.insert(in_filter);
     const std::lock_guard lock(mutex_);
     rebuilding_.reset();
-    for (const auto& [key, enters] : std::exchange(meanwhile_, {}))
-        enters ? void(keys.emplace(key.secret, key.in_filter)) : void(keys.erase(key.secret));
-    const bool outgrown = keys.size() > 2 * planned_, rehashed = publisher_->set().hash() != hash;
-    if (outgrown) planned_ = 2 * std::max<std::uint64_t>(keys.size(), how_.items);
-    auto filter = empty_filter(planned_, hash, how_);
-    for (const auto& [secret, in_filter] : keys) filter.insert(in_filter);
+    for (const auto& [key, enters] : std::exchange(meanwhile_, {})) {
+        if (enters && keys.emplace(key.secret, key.in_filter).second) filter.insert(key.in_filter);
+        if (!enters && keys.erase(key.secret) > 0) filter.remove(key.in_filter);
+    }
+    const bool rehashed = publisher_->set().hash() != hash;
+    planned_ = planned;
     must(publisher_->rebase(std::move(filter), http::milliseconds_now()));
     generation_ = publisher_->generation();
     answers_.clear();

@@ -48,7 +48,8 @@ class local_set {
     void remove(std::string_view key);
     bool may_contain(std::string_view key) const;
 
-    // Publishes if it is time; true if a new generation came of it. insert() and remove() do so themselves.
+    // Publishes if it is time, and builds the filter anew if that is due, which takes a pass over all keys;
+    // true if a new generation came of it. insert() and remove() publish themselves. One call at a time.
     bool tick();
     // Called after every publication, on the thread that made it: perhaps under a lock of whoever changed the
     // set.
@@ -86,7 +87,8 @@ class local_set {
     hasher hash_;  // of the filter; if it could not be made anew, the one that it should have
     mutable std::mutex mutex_;
     std::optional<publisher> publisher_;
-    std::uint64_t planned_ = 0, rebuilt_ = 0, rehashed_ = 0;
+    std::uint64_t planned_ = 0;  // changed by tick() alone
+    std::uint64_t rebuilt_ = 0, rehashed_ = 0;
     std::atomic<std::uint64_t> generation_{0};
     std::map<std::optional<std::uint64_t>, answer> answers_;  // by what the asker holds
     // A key as rebuild() knows it. The secret digest tells keys apart; the public one, which goes into the

@@ -5,8 +5,9 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <charconv>
-#include <nlohmann/json.hpp>
 
+#include "answers.hpp"
+#include "http/elsewhere.hpp"
 #include "http/now.hpp"
 #include "page.hpp"
 #include "posy/http_cache/http_date.hpp"
@@ -18,17 +19,6 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr unsigned squid_bits_per_entry = 8;
-
-http::response answer(unsigned status, std::string body = {}, std::string_view type = "text/plain") {
-    http::response r{{status, {}, {}}, std::move(body)};
-    if (!r.body.empty()) r.head.fields.add("Content-Type", type);
-    return r;
-}
-
-http::response json(const nlohmann::json& value, unsigned status = 200) {
-    return answer(status, value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n",
-                  "application/json");
-}
 
 // The value of a parameter of the query, decoded.
 std::optional<std::string> parameter(std::string_view query, std::string_view name) {
@@ -119,12 +109,30 @@ http::task<void> node::keep_time() {
         timer.expires_after(250ms);
         co_await timer.async_wait(asio::use_awaitable);
         try {
-            set_.tick();
-            if (ticks % (4 * history::spacing) == 0) history_.sample(http::milliseconds_now(), collect());
+            co_await http::elsewhere(server_.first().context, reading_, [this] { return set_.tick(); });
+            if (ticks % (4 * history::spacing) == 0)
+                history_.sample(http::milliseconds_now(), co_await collected(server_.first()));
         } catch (const std::exception& e) {  // no memory for a larger filter, say: the present one stays
             fmt::print(stderr, "posy: {}\n", e.what());
         }
     }
+}
+
+void node::finish() {
+    for (auto* pool : {&changing_, &telling_, &reading_}) pool->stop();
+    for (auto* pool : {&changing_, &telling_, &reading_}) pool->join();
+}
+
+// Figures and messages are made under the lock of the set, which whoever changes it holds for as long as a
+// publication takes.
+http::task<metrics> node::collected(http::worker& here) {
+    co_return co_await http::elsewhere(here.context, telling_, [this] { return collect(); });
+}
+
+http::task<local_set::answer> node::summary(http::worker& here, std::optional<local_set::held> have,
+                                            bool deltas) {
+    co_return co_await http::elsewhere(here.context, telling_,
+                                       [this, have, deltas] { return set_.summary(have, deltas); });
 }
 
 bool node::have(std::string_view key) const { return holds ? holds(key) : set_.may_contain(key); }
@@ -167,7 +175,8 @@ http::task<bool> node::handle(http::request& r) {
         if (const auto from = parameter(query, "from")) peers_.wake(*from);
         a = answer(204);
     } else if (get && path == "/metrics") {
-        a = answer(200, collect().text(), "text/plain; version=0.0.4; charset=utf-8");
+        const auto figures = co_await collected(r.here);
+        a = answer(200, figures.text(), "text/plain; version=0.0.4; charset=utf-8");
     } else if (get && path == "/history") {
         a = answer(200, history_.json(), "application/json");
     } else if (get && path == "/") {
@@ -192,7 +201,7 @@ http::task<void> node::send_summary(http::request& r) {
     if (const auto tag = r.head.fields.find("If-None-Match")) have = held_of(*tag);
     const bool deltas = r.head.fields.lists("A-IM", "posy-delta");
     auto heard = bell_.rings();
-    auto found = set_.summary(have, deltas);
+    auto found = co_await summary(r.here, have, deltas);
     if (const auto wait = wait_of(r.head.fields); found.what == local_set::answer::unchanged && wait > 0s) {
         r.connection.expires_after(wait + 10s);
         const auto end = http::clock::now() + wait;
@@ -200,7 +209,7 @@ http::task<void> node::send_summary(http::request& r) {
                !server_.stopping()) {
             co_await bell_.wait(r.here.context, end - http::clock::now(), heard);
             heard = bell_.rings();
-            found = set_.summary(have, deltas);
+            found = co_await summary(r.here, have, deltas);
         }
         r.connection.expires_after(10s);
     }
@@ -230,23 +239,25 @@ http::task<void> node::send_summary(http::request& r) {
     (found.what == local_set::answer::changes ? traffic_.changes : traffic_.whole) += bare ? 0 : size;
 }
 
+// Its thread does one thing at a time, so the digest of a generation is made once.
+node::squid_message node::make_squid_digest() {
+    if (const auto now = set_.generation(); !squid_digest_ || squid_generation_ != now) {
+        std::uint64_t items = 0;
+        all_keys_([&](std::string_view) { ++items; });
+        auto made = squid_digest::make(std::max<std::uint64_t>(items, 64), squid_bits_per_entry);
+        if (!made) throw http::refusal(501, made.error().text());
+        all_keys_([&](std::string_view key) { made->insert(key); });
+        squid_digest_ = std::make_shared<const std::vector<std::byte>>(made->to_bytes());
+        squid_generation_ = now;
+    }
+    return squid_digest_;
+}
+
 // Squid 5 to 7 lose the beginning of a digest that arrives together with its headers: it goes out in three
 // parts, far enough apart to be read one by one.
 http::task<void> node::send_squid_digest(http::request& r) {
-    std::shared_ptr<const std::vector<std::byte>> digest;
-    {
-        const std::lock_guard lock(squid_mutex_);
-        if (!squid_digest_ || squid_generation_ != set_.generation()) {
-            squid_generation_ = set_.generation();
-            std::uint64_t items = 0;
-            all_keys_([&](std::string_view) { ++items; });
-            auto made = squid_digest::make(std::max<std::uint64_t>(items, 64), squid_bits_per_entry);
-            if (!made) throw http::refusal(501, made.error().text());
-            all_keys_([&](std::string_view key) { made->insert(key); });
-            squid_digest_ = std::make_shared<const std::vector<std::byte>>(made->to_bytes());
-        }
-        digest = squid_digest_;
-    }
+    const auto digest =
+        co_await http::elsewhere(r.here.context, reading_, [this] { return make_squid_digest(); });
     const auto date = http_cache::http_date(http::time_of_day());
     const auto head = fmt::format(
         "HTTP/1.1 200 OK\r\nDate: {0}\r\nLast-Modified: {0}\r\nExpires: {1}\r\n"
@@ -265,54 +276,6 @@ http::task<void> node::send_squid_digest(http::request& r) {
     }
     traffic_.squid += digest->size();
     traffic_.framing += head.size();
-}
-
-// PUT and DELETE of /keys/KEY; POST of lines "+KEY" and "-KEY" to /keys.
-http::task<http::response> node::change_keys(http::request& r) {
-    if (!keys_) co_return answer(405, "the set of this node is that of its cache\n");
-    const std::string_view path = r.head.target;
-    const auto add = [&](std::string_view key) { return keys_->add(key, [&] { set_.insert(key); }); };
-    const auto remove = [&](std::string_view key) { return keys_->remove(key, [&] { set_.remove(key); }); };
-    if (path == "/keys" && r.head.method == "POST") {
-        std::uint64_t added = 0, removed = 0, unchanged = 0;
-        std::string rest;
-        const auto change = [&](std::string_view line) {
-            if (line.ends_with('\r')) line.remove_suffix(1);
-            if (line.empty()) return;
-            const auto key = line.substr(1);
-            const bool known = (line[0] == '+' || line[0] == '-') && !key.empty();
-            if (!known) throw http::refusal(400, "a line of /keys starts with + or -, and a key follows");
-            if (line[0] == '+') {
-                add(key) ? ++added : ++unchanged;
-            } else {
-                remove(key) ? ++removed : ++unchanged;
-            }
-        };
-        constexpr std::size_t longest_line = 64 * 1024;
-        for (;;) {
-            const bool more = co_await r.reader.more(r.parsing);
-            if (!more) break;
-            r.connection.expires_after(60s);
-            rest += r.parsing.piece;
-            std::size_t from = 0;
-            for (auto end = rest.find('\n'); end != std::string::npos; end = rest.find('\n', from)) {
-                change(std::string_view(rest).substr(from, end - from));
-                from = end + 1;
-            }
-            rest.erase(0, from);
-            if (rest.size() > longest_line) throw http::refusal(413, "a line of /keys is longer than 64 KiB");
-        }
-        change(rest);
-        co_return json({{"added", added}, {"removed", removed}, {"unchanged", unchanged}});
-    }
-    const auto key = path.starts_with("/keys/") ? http::percent_decoded(path.substr(6)) : std::nullopt;
-    if (!key || key->empty()) co_return answer(400, "name a key: /keys/KEY, percent-encoded\n");
-    if (r.head.method == "PUT") co_return answer(add(*key) ? 201 : 204);
-    if (r.head.method == "DELETE") co_return answer(remove(*key) ? 204 : 404);
-    if (r.head.method == "GET" || r.head.method == "HEAD") co_return answer(keys_->has(*key) ? 204 : 404);
-    auto refused = answer(405, "keys are PUT, DELETEd and asked for with GET\n");
-    refused.head.fields.add("Allow", "GET, HEAD, PUT, DELETE");
-    co_return refused;
 }
 
 http::response node::who(std::string_view query) {

@@ -1,9 +1,12 @@
 // The node: tells others what it holds, and knows who holds what. docs/node.md is its protocol.
 //
 // It is a part of a server, not one itself: `posy node` gives it all requests, a proxy those that are meant
-// for it. Thread safety: requests come on the threads of the server, changes of the set from anywhere.
+// for it. Thread safety: requests come on the threads of the server, changes of the set from anywhere. What
+// takes long is done on threads of the node's own: changes of the keys, messages and figures, and passes over
+// all keys do not wait for each other, and nobody else waits for them.
 #pragma once
 
+#include <boost/asio/thread_pool.hpp>
 #include <functional>
 #include <memory>
 #include <string>
@@ -44,6 +47,8 @@ class node {
 
     // Reads the file of peers again. From any thread.
     void reload();
+    // After the server ran, and before whoever has the keys is gone: what is being worked on ends.
+    void finish();
 
   private:
     node(const options&, http::server&, std::unique_ptr<key_store>, local_set::key_source);
@@ -51,6 +56,16 @@ class node {
     http::task<void> keep_time();
     http::task<void> send_summary(http::request&);
     http::task<void> send_squid_digest(http::request&);
+    using squid_message = std::shared_ptr<const std::vector<std::byte>>;
+    squid_message make_squid_digest();
+    http::task<local_set::answer> summary(http::worker&, std::optional<local_set::held> have, bool deltas);
+    http::task<metrics> collected(http::worker&);
+
+    struct changes {
+        std::uint64_t added = 0, removed = 0, unchanged = 0;
+    };
+    http::task<changes> change(http::request&, std::vector<key_change>);
+    http::task<http::response> change_listed_keys(http::request&);
     http::task<http::response> change_keys(http::request&);
     http::response who(std::string_view query);
     bool have(std::string_view key) const;
@@ -68,9 +83,10 @@ class node {
     bell bell_;
     history history_;
     http::clock::time_point started_ = http::clock::now();
-    std::mutex squid_mutex_;
     std::uint64_t squid_generation_ = 0;
-    std::shared_ptr<const std::vector<std::byte>> squid_digest_;
+    squid_message squid_digest_;
+    // Last: what runs there uses all the others.
+    asio::thread_pool changing_{1}, telling_{1}, reading_{1};
 };
 
 }  // namespace posy::node

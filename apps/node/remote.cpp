@@ -76,16 +76,20 @@ http::task<http::answer> ask_server(http::worker& here, const remote& from, http
 }
 
 // Why a message was not taken.
-[[noreturn]] void refuse(byte_view message, const read_limits& limits) {
-    const auto parsed = from_bytes(message, limits);
-    if (!parsed)
-        throw std::runtime_error("the answer is not a message: " + parsed.error().text() +
-                                 "; a node publishes its filter at /summary");
-    if (parsed->size != message.size())
+[[noreturn]] void refuse(const remote& from, reception became, const subscriber& by, byte_view message) {
+    if (became == reception::too_large) {
+        const bool whole = limits_of(from).most(message.size()) == from.max_bytes;
+        throw std::runtime_error(fmt::format("the answer is {}; raise it ({}) if you trust the sender",
+                                             by.complaint(), whole ? "--max-size" : "--max-array"));
+    }
+    if (by.complaint() == subscriber::several_messages)
         throw std::runtime_error("the answer is more than one message; publish them united by 'posy union'");
-    throw std::runtime_error(
-        "the answer is a message, but not a plain filter, and only such can be followed; 'posy query' takes "
-        "it as it is");
+    if (by.complaint() == subscriber::another_kind)
+        throw std::runtime_error(
+            "the answer is a message, but not a plain filter, and only such can be followed; 'posy query' "
+            "takes it as it is");
+    throw std::runtime_error("the answer is not a message: " + by.complaint() +
+                             "; a node publishes its filter at /summary");
 }
 
 }  // namespace
@@ -118,7 +122,11 @@ follower::follower(http::worker& here, remote from)
 }
 
 bool follower::resume(byte_view message) {
-    if (held_.receive(message, 0) != reception::replaced) return false;
+    // What was kept is not to be refused because the limits are for what comes.
+    held_.set_limits(limits_of(from_).holding(message.size()));
+    const auto became = held_.receive(message, 0);
+    held_.set_limits(limits_of(from_));
+    if (became != reception::replaced) return false;
     // A file that was never a publisher's has no generation to name.
     if (generation() != 0) tag_ = tag_of(*held_.edition());
     return true;
@@ -162,8 +170,12 @@ http::task<bool> follower::ask(std::chrono::seconds wait) {
 // What the server has now is what counts, also if its generation is an old one or the same: it may have been
 // set up anew, and a file has none.
 bool follower::take_whole(byte_view message) {
-    subscriber fresh(limits_of(from_));
-    if (fresh.receive(message, 0) != reception::replaced) refuse(message, limits_of(from_));
+    read_limits limits = limits_of(from_);
+    if (filter()) limits = limits.holding(filter()->bits().words().size_bytes());
+    subscriber fresh(limits);
+    const auto became = fresh.receive(message, 0);
+    if (became != reception::replaced) refuse(from_, became, fresh, message);
+    fresh.set_limits(limits_of(from_));
     if (filter() && held_.generation() == fresh.generation() && *filter() == *fresh.filter()) return false;
     const std::lock_guard lock(mutex_);
     held_ = std::move(fresh);
@@ -180,7 +192,7 @@ bool follower::take_delta(byte_view message) {
     }
     if (became == reception::duplicate) return false;
     forget_validators();
-    if (became == reception::damaged || became == reception::too_large) refuse(message, limits_of(from_));
+    if (became == reception::damaged || became == reception::too_large) refuse(from_, became, next, message);
     throw std::runtime_error(
         "the server sent a delta to another version than the one here; asking for the whole");
 }

@@ -29,13 +29,16 @@ void lock_options::add_to(CLI::App& command) {
         ->capture_default_str();
 }
 
-change_lock::change_lock(const std::string& path, const lock_options& how) {
+change_lock::change_lock(const std::string& path, const lock_options& how, bool option) {
     const auto tell = [&](int holder) {
         fmt::print(stderr, "posy: {}: waiting for {}, which is changing it\n", path,
                    holder > 0 ? fmt::format("process {}", holder) : "another process");
     };
     const auto limit = std::chrono::milliseconds(static_cast<std::int64_t>(how.wait * 1000));
-    lock_.emplace(take(base::file_lock::take(path, {.limit = limit, .on_wait = tell}), path));
+    auto taken = base::file_lock::take(path, {.limit = limit, .on_wait = tell});
+    if (!taken && option && taken.error().message.find("is changing it") != std::string::npos)
+        throw failure(path + ": " + taken.error().text() + ", or wait longer with --lock-wait SECONDS");
+    lock_.emplace(take(std::move(taken), path));
     held = path;
 }
 
@@ -45,12 +48,12 @@ change_lock change_lock::to_change(const std::vector<std::string>& inputs, const
     if (output == "-" || !std::ranges::any_of(inputs, is_output)) return {};
     if (const auto folder = fs::path(output).parent_path(); !folder.empty() && !fs::exists(folder))
         return {};  // whoever reads the file says it best
-    return {output, how};
+    return {output, how, true};
 }
 
 change_lock change_lock::to_replace(const std::string& output) {
     if (output == "-" || (!held.empty() && same_file(held, output))) return {};
-    return {output, {}};
+    return {output, {}, false};
 }
 
 change_lock::change_lock(change_lock&& other) noexcept : lock_(std::move(other.lock_)) {

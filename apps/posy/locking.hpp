@@ -34,7 +34,8 @@ class change_lock {
 
   private:
     change_lock() = default;
-    change_lock(const std::string& path, const lock_options&);
+    // `option`: the command has --lock-wait.
+    change_lock(const std::string& path, const lock_options&, bool option);
 
     std::optional<base::file_lock> lock_;
 };

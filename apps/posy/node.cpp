@@ -15,9 +15,17 @@ void repair(const std::string& folder) {
     if (folder.empty()) throw failure("node: --repair needs the folder of the keys; name it with --data");
     const auto done = node::repair_keys(folder);
     const auto number = [](std::uint64_t n) { return count(static_cast<double>(n)); };
+    // What a repair could not recover is not missed by the next one.
+    const std::string since = done.earlier.empty() ? "" : " since the repair that left " + done.earlier;
+    if (done.copy.empty()) {
+        print(fmt::format(
+            "{}: nothing is wrong with it: it has the {} keys that were kept{}; nothing was changed\n",
+            folder, number(done.keys), since));
+        return;
+    }
     std::string of = ", and how many there were is not known";
     if (done.expected)
-        of = done.exact ? ": all that there were"
+        of = done.exact ? ": all that there were" + since
                         : fmt::format(
                               ", and {} were kept; those that are missing are lost, and keys that had been "
                               "removed may be back",
@@ -38,7 +46,9 @@ void add_node(CLI::App& app) {
         "  posy node --data keys --hash siphash --rehash 1h --change-bits 0.001\n"
         "  posy node --listen 0.0.0.0:3130 --host-name a.example --allow-peer 10.0.0.0/24 --data keys\n"
         "  posy node --data keys --repair          after a start that says that the keys are damaged\n"
-        "Exit status of --repair: 0 if every key is there again, 1 if not or not known, 2 on an error.");
+        "Exit status of --repair: 0 if every key is there again or nothing was wrong, 1 if not or not "
+        "known,\n"
+        "2 on an error.");
     auto arguments = std::make_shared<node_arguments>();
     add_node_options(*command, *arguments, "127.0.0.1:3130");
     command->add_option("--data", arguments->how.data,
@@ -46,7 +56,7 @@ void add_node(CLI::App& app) {
     command->add_flag(
         "--sync", arguments->how.sync,
         "Answer a change when it is on disk: it also survives a loss of power; costs three disk "
-        "flushes per key");
+        "flushes per key, or per 256 lines of one POST; needs --data");
     auto repairing = std::make_shared<bool>(false);
     command->add_flag(
         "--repair", *repairing,
@@ -54,6 +64,8 @@ void add_node(CLI::App& app) {
         "is kept in a folder damaged-N in it");
     command->callback([arguments, repairing] {
         if (*repairing) return repair(arguments->how.data);
+        if (arguments->how.sync && arguments->how.data.empty())
+            throw failure("node: --sync needs the folder of the keys; name it with --data");
         const node::options how = node_options(*arguments);
         node::node* self = nullptr;
         http::server server(how.serving, [&self](http::request& r) -> http::task<void> {

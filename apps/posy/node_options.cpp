@@ -61,6 +61,32 @@ std::uint16_t listen_at(http::server& server, const std::string& option, const h
 
 constexpr double longest = 366 * 24 * 3600;  // seconds, of options that wait
 
+// Numbers as all commands take them: 10M, 2^20.
+const CLI::Validator& as_amount() {
+    static const CLI::Validator validator(
+        [](std::string& text) -> std::string {
+            try {
+                text = std::to_string(parse_amount(text));
+            } catch (const CLI::ValidationError& wrong) {
+                return wrong.what();
+            }
+            return {};
+        },
+        "", "amount");
+    return validator;
+}
+
+std::uint64_t peer_memory_of(const std::string& text) {
+    const std::uint64_t memory = parse_amount(text);
+    if (memory < node::options::least_peer_memory)
+        throw failure("--peer-memory " + text + ": give at least 1MiB");
+    if (memory > base::usable_memory())
+        throw failure(fmt::format(
+            "--peer-memory {}: this process may use {} bytes (machine or control group); give less", text,
+            base::usable_memory()));
+    return memory;
+}
+
 bool loopback(const http::host_port& at) {
     boost::system::error_code failed;
     const auto address = boost::asio::ip::make_address(at.host, failed);
@@ -92,7 +118,9 @@ void add_publishing_options(CLI::App& command, node_arguments& a) {
         .add_option("--sharing", a.sharing, "none, full, compressed, delta, or ask (everyone, every time)")
         ->check(CLI::IsMember({"none", "full", "compressed", "delta", "ask"}))
         ->capture_default_str();
-    command.add_option("--items", a.how.items, "Expected size of the set")->capture_default_str();
+    command.add_option("--items", a.how.items, "Expected size of the set, e.g. 1000000 or 1M")
+        ->transform(as_amount())
+        ->capture_default_str();
     command.add_option("--fpr", a.how.rate, "False-positive rate of the summary at that size")
         ->check(CLI::Range(0.000001, 0.5))
         ->capture_default_str();
@@ -138,6 +166,9 @@ void add_node_options(CLI::App& command, node_arguments& a, const std::string& d
     command.add_option("--peer", a.peers, "A peer to follow: NAME=URL or URL; squid:NAME=URL for a Squid");
     command.add_option("--peers", a.how.peers_file,
                        "JSON file of peers, {\"peers\": [\"NAME=URL\"]}; read again on SIGHUP");
+    // No more than a quarter of what a small machine or container has.
+    if (const auto quarter = base::usable_memory() / 4; quarter < parse_amount(a.peer_memory))
+        a.peer_memory = std::to_string(quarter);
     command
         .add_option("--peer-memory", a.peer_memory,
                     "Memory for the summaries of all peers together and for their messages on the way")
@@ -157,16 +188,18 @@ void add_node_options(CLI::App& command, node_arguments& a, const std::string& d
             "--max-connections", a.how.serving.max_connections,
             "Connections at a time; beyond it the longest idle one is closed, and where all are busy the "
             "new one gets 503")
+        ->transform(as_amount())
         ->check(CLI::Range(1.0, 1e6))
         ->capture_default_str();
     command
         .add_option("--max-per-address", a.how.serving.max_per_address,
                     "Connections from one address (IPv6: one /64) at a time, more get 429; 0: no limit")
+        ->transform(as_amount())
         ->check(CLI::Range(0.0, 1e6))
         ->capture_default_str();
     command
         .add_option("--max-rate", a.how.serving.max_requests_per_second,
-                    "Requests per second from one address beyond this machine, more get 429; 0: no limit")
+                    "Requests per second from one address other than loopback, more get 429; 0: no limit")
         ->check(CLI::Range(0.0, 1e9))
         ->capture_default_str();
     command.add_option("--head-time", a.head_time, "Seconds that a client has for the head of a request")
@@ -232,9 +265,7 @@ node::options node_options(const node_arguments& a) {
         how.peers.push_back(std::move(*peer));
     }
     if (auto good = node::check_name(how.name); !good) throw failure("--name: " + good.error().text());
-    how.peer_memory = parse_amount(a.peer_memory);
-    if (how.peer_memory < node::options::least_peer_memory)
-        throw failure("--peer-memory " + a.peer_memory + ": give at least 1MiB");
+    how.peer_memory = peer_memory_of(a.peer_memory);
     if (!how.listen_tls.empty() && how.tls_certificate.empty())
         throw failure("--listen-tls needs a certificate; name it with --tls-cert");
     const bool beyond =
@@ -291,6 +322,7 @@ void serve(http::server& server, node::node& node, const node::options& how) {
     // Only now: whoever reads this may send a signal.
     if (!how.quiet) fmt::print(stderr, "posy: {} listens on {}\n", how.name, all_addresses(how));
     server.run();
+    node.finish();
     if (!how.quiet) fmt::print(stderr, "posy: stopped\n");
 }
 

@@ -19,12 +19,6 @@ struct options {
     fetch_options how;
     bool invert = false, count = false, quiet = false, near = false, json = false;
     std::string alphabet = printable_ascii();
-
-    read_limits limits() const {
-        read_limits most = limits_of_reading();
-        if (is_url(filter)) most.max_bytes = std::min(most.max_bytes, parse_amount(how.max_size));
-        return most;
-    }
 };
 
 // Whatever can be asked, by itself and in batches. A sealed map tells also the values.
@@ -128,7 +122,7 @@ void run(const options& o, const Filter& filter) {
 void run(const options& o) {
     o.keys.refuse_both_from_stdin(o.filter);
     if (o.near && o.keys.integers) throw failure("--near changes characters; it does not go with --integers");
-    message m = load_message(o.filter, o.limits(), o.how);
+    message m = load_message(o.filter, limits_of_reading(), o.how);
     if (const auto* compressed = std::get_if<compressed_filter>(&m.body)) return run(o, *compressed);
     if (const auto* counting = std::get_if<counting_filter>(&m.body)) return run(o, counting->projection());
     if (const auto* sealed = std::get_if<sealed_filter>(&m.body)) return run(o, *sealed);

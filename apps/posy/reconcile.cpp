@@ -49,6 +49,23 @@ struct options {
     }
 };
 
+// Fails with what is wrong. An error about a limit names the option that raises it, unless it is the peer's.
+template <class T>
+T agree(result<T> value, const settings& how, const std::string& who) {
+    if (value) {
+        if constexpr (std::is_void_v<T>)
+            return;
+        else
+            return std::move(*value);
+    }
+    const error& why = value.error();
+    if (why.message.starts_with("the peer gave up")) throw failure(who + ": " + why.text());
+    const bool of_messages =
+        (how.limits.expansion != 0 || how.limits.max_bytes != how.limits.believed_bytes) &&
+        why.message.find(fmt::format("the limit of {};", how.limits.max_bytes)) != std::string::npos;
+    throw failure(who + ": " + text_of(why, of_messages ? "--limit" : "--max-array"));
+}
+
 // The keys of one side: their texts, and under a hash their digests.
 class key_table {
   public:
@@ -126,11 +143,11 @@ class key_table {
 };
 
 // Hands over all that `from` has to say.
-bool deliver(session& from, session& to, const std::string& name) {
+bool deliver(session& from, session& to, const settings& how) {
     bool any = false;
     while (auto message = from.send()) {
         any = true;
-        take(to.receive(*message), name);
+        agree(to.receive(*message), how, "reconcile");
     }
     return any;
 }
@@ -138,11 +155,12 @@ bool deliver(session& from, session& to, const std::string& name) {
 // Messages from and to the peer.
 class line {
   public:
-    line(peer other, const read_limits& limits) : other_(std::move(other)), reader_(other_.in(), limits) {}
+    line(peer other, const settings& how)
+        : other_(std::move(other)), how_(how), reader_(other_.in(), how.limits) {}
 
     message next() {
         std::optional<message> next;
-        if (other_.wait()) next = take(reader_.next(), "the peer");
+        if (other_.wait()) next = agree(reader_.next(), how_, "the peer");
         if (!next) throw failure("the peer has gone before the end");
         return std::move(*next);
     }
@@ -150,13 +168,15 @@ class line {
         return base::write_fully(other_.out(), message);
     }
     std::string finish() { return other_.finish(); }
+    void hear(session& mine, const message& m) const {
+        agree(mine.receive(to_bytes(m.body)), how_, "reconcile");
+    }
 
   private:
     peer other_;
+    settings how_;
     message_reader reader_;
 };
-
-void hear(session& mine, const message& m) { take(mine.receive(to_bytes(m.body)), "reconcile"); }
 
 void converse(session& mine, line& with, const message* first = nullptr) {
     const auto answering = [&](auto&& hear_next) {
@@ -167,22 +187,22 @@ void converse(session& mine, line& with, const message* first = nullptr) {
             throw;
         }
     };
-    if (first) answering([&] { hear(mine, *first); });
+    if (first) answering([&] { with.hear(mine, *first); });
     while (true) {
         while (auto message = mine.send()) {
             // A peer that has gone may have said why.
             if (auto sent = with.say(*message); !sent) {
-                hear(mine, with.next());
+                with.hear(mine, with.next());
                 take(sent, "the peer");
             }
         }
         if (mine.done()) return;
-        answering([&] { hear(mine, with.next()); });
+        answering([&] { with.hear(mine, with.next()); });
     }
 }
 
-void converse_with_command(session& mine, const read_limits& limits) {
-    line with(peer::command(peer_command), limits);
+void converse_with_command(session& mine, const settings& how) {
+    line with(peer::command(peer_command), how);
     std::string wrong;
     try {
         converse(mine, with);
@@ -297,7 +317,7 @@ void run(const options& o) {
     const bool silent = o.remote && o.in.empty();
     how.fetch = !silent;
     if (o.remote) {
-        line with(silent ? peer::standard() : peer::pipes(o.in, o.out), how.limits);
+        line with(silent ? peer::standard() : peer::pipes(o.in, o.out), how);
         const message first = with.next();
         session mine = answer_as_asked(o, table, how, first);
         converse(mine, with, &first);
@@ -312,11 +332,11 @@ void run(const options& o) {
         other.hash_by(hash);
         how.fetch = false;
         session theirs = session::answer(other.set(), how, other.owner());
-        while (deliver(mine, theirs, there.files[0]) || deliver(theirs, mine, here.files[0])) continue;
+        while (deliver(mine, theirs, how) || deliver(theirs, mine, how)) continue;
     } else if (!peer_command.empty()) {
-        converse_with_command(mine, how.limits);
+        converse_with_command(mine, how);
     } else {
-        line with(peer::pipes(o.in, o.out), how.limits);
+        line with(peer::pipes(o.in, o.out), how);
         converse(mine, with);
     }
     show(o, table, mine.found());
@@ -354,7 +374,8 @@ void add_reconcile(CLI::App& app) {
                       "Answer a peer, on standard input and output unless --in is given");
     command->add_option("--in", o->in, "Read what the peer says from this (named pipe)");
     command->add_option("--out", o->out, "Write what is said to the peer to this (named pipe)");
-    command->add_option("--limit", o->limit, "Largest message to accept from a peer (default: 1GiB)");
+    command->add_option("--limit", o->limit,
+                        "Largest message to accept from a peer, e.g. 64MiB (default: 1GiB)");
     add_reading_options(*command);
     command->add_flag("-v,--verbose", o->verbose, "Say on standard error what it took");
     command->add_flag("--json", o->json, "Print a JSON object");

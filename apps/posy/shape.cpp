@@ -28,7 +28,7 @@ const std::map<std::string, goal>& goals() {
 // Up to 128 bits, decimal (64 bits) or hexadecimal with 0x.
 hash_seed parse_seed(const std::string& where, const std::string& text) {
     const auto bad = [&] {
-        return failure(where + ": give a number up to 2^64, or up to 32 hexadecimal digits after 0x");
+        return failure(where + ": give a number below 2^64, or up to 32 hexadecimal digits after 0x");
     };
     std::uint64_t low = 0, high = 0;
     const bool hex = text.starts_with("0x");

@@ -14,6 +14,7 @@ bool is_url(const std::string& path) { return path.starts_with("http://") || pat
 #ifdef POSY_NODE
 
 void fetch_options::add_to(CLI::App& command) {
+    offered = true;
     command.add_option("--timeout", timeout, "Of a URL: seconds to wait for the server's next byte")
         ->check(CLI::Range(0.001, 86'400.0))
         ->capture_default_str();

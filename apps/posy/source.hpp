@@ -15,6 +15,7 @@ bool is_url(const std::string& path);
 struct fetch_options {
     double timeout = 30, max_time = 600;  // seconds
     std::string max_size = "1GiB", token_file, tls_authority;
+    bool offered = false;  // the command has these options
 
     void add_to(CLI::App&);
     // Where the URL leads. Throws failure when it or an option makes no sense.

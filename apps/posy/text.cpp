@@ -71,6 +71,12 @@ std::string table(const std::vector<std::vector<std::string>>& rows) {
 }
 
 std::uint64_t parse_amount(const std::string& text) {
+    if (text.starts_with("2^")) {
+        unsigned power = 0;
+        const char* const all = text.data() + text.size();
+        const auto [end, wrong] = std::from_chars(text.data() + 2, all, power);
+        if (wrong == std::errc{} && end == all && power < 60) return std::uint64_t{1} << power;
+    }
     double number = 0;
     const auto [end, wrong] = std::from_chars(text.data(), text.data() + text.size(), number);
     const std::string unit(end, text.data() + text.size());

@@ -24,11 +24,11 @@ nlohmann::ordered_json to_json(const estimate&);
 // Columns aligned on the widest cell; the first column to the left, the others to the right.
 std::string table(const std::vector<std::vector<std::string>>& rows);
 
-// "10M" → 10,000,000; "1.5G"; "64KiB" → 65,536. Throws CLI::ValidationError.
+// "10M" → 10,000,000; "1.5G"; "64KiB" → 65,536; "2^20". Throws CLI::ValidationError.
 std::uint64_t parse_amount(const std::string& text);
 
 // "12.5" → 12,500 with three decimals; digits beyond them are cut off. Nothing if that is not all of the
-// text, or above 2^64.
+// text, or not below 2^64.
 std::optional<std::uint64_t> parse_decimal(std::string_view text, unsigned decimals);
 
 // "90", "90s", "0.5s", "10m", "1.5h" or "7d". Throws failure, which names the option.

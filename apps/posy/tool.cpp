@@ -45,8 +45,9 @@ read_limits limits_of_reading() {
 void add_reading_options(CLI::App& command) {
     command.add_option(
         "--max-array", max_array,
-        "Memory that one message may take when it is decoded, e.g. 2GiB, however few its bytes "
-        "are (default: 62 MiB and 32 times its bytes, at most 4 GiB)");
+        "Memory that one message may take when it is decoded, and the short messages of one input "
+        "together, e.g. 2GiB, however few their bytes are (default: 62 MiB and 32 times the bytes, at most "
+        "4 GiB)");
 }
 
 std::string display_name(const std::string& path, bool output) {
@@ -54,27 +55,104 @@ std::string display_name(const std::string& path, bool output) {
     return output ? "standard output" : "standard input";
 }
 
+std::string text_of(const error& why, std::string_view option) {
+    std::string text = why.text();
+    constexpr std::string_view remedy = "; raise it if you trust the sender";
+    if (text.ends_with(remedy)) text.insert(text.size() - remedy.size() + 10, fmt::format(" ({})", option));
+    return text;
+}
+
+namespace {
+
+// Of the arrays of a message, at least; what lies in the bytes of the message takes no more than they do.
+std::uint64_t memory_of(const any_body& body) {
+    const auto of_bits = [](std::uint64_t bits) { return bits / 8; };
+    return std::visit(
+        [&]<class Body>(const Body& b) -> std::uint64_t {
+            if constexpr (std::same_as<Body, counting_filter>)
+                return of_bits(b.geometry().bits * (1 + b.counters().width()));
+            else if constexpr (std::same_as<Body, filter_delta>)
+                return of_bits(b.geometry.bits);
+            else if constexpr (std::same_as<Body, heavy_hitters>)
+                return 4 * b.sketch().cells().size();
+            else if constexpr (std::same_as<Body, count_min>)
+                return 4 * b.cells().size();
+            else if constexpr (std::same_as<Body, spectral_filter>)
+                return spectral_filter::memory_bytes(b.geometry(), b.method());
+            else if constexpr (std::same_as<Body, window_filter>)
+                return b.memory_bytes();
+            else if constexpr (std::same_as<Body, growing_filter>)
+                return of_bits(b.bits());
+            else if constexpr (requires { b.geometry().bits; })
+                return of_bits(b.geometry().bits);
+            else
+                return 0;
+        },
+        body);
+}
+
+// What the messages of one input take beyond what their bytes pay for: all of them together as much as one.
+class shared_allowance {
+  public:
+    explicit shared_allowance(const read_limits& limits) : limits_(limits) {}
+
+    void charge(const message& m, const std::string& name) {
+        const std::uint64_t memory = memory_of(m.body);
+        const std::uint64_t paid = std::max<std::uint64_t>(limits_.expansion, 1) * m.size;
+        used_ += memory - std::min(memory, paid);
+        ++messages_;
+        if (used_ <= limits_.believed_bytes) return;
+        throw failure(fmt::format(
+            "{}: its first {} messages take {} bytes of memory more than their bytes account for, and {} are "
+            "allowed for one input; raise it (--max-array) if you trust the sender",
+            name, messages_, used_, limits_.believed_bytes));
+    }
+
+  private:
+    read_limits limits_;
+    std::uint64_t used_ = 0, messages_ = 0;
+};
+
+void for_each_message_at(const std::string& url, const std::function<void(message, const std::string&)>& use,
+                         read_limits limits, const fetch_options& how) {
+    const bool size_is_limit = how.offered && parse_amount(how.max_size) < limits.max_bytes;
+    if (size_is_limit) limits.max_bytes = parse_amount(how.max_size);
+    const std::string body = fetch(url, how);
+    byte_view rest = as_byte_view(body);
+    shared_allowance allowance(limits);
+    do {
+        auto next = from_bytes(rest, limits);
+        if (!next) {
+            const bool by_size = size_is_limit && limits.most(rest.size()) == limits.max_bytes;
+            const std::string why = text_of(next.error(), by_size ? "--max-size" : "--max-array");
+            const bool too_large = why != next.error().text();
+            throw failure(url + (too_large ? ": " : ": the answer is not a message: ") + why);
+        }
+        rest = rest.subspan(next->size);
+        allowance.charge(*next, url);
+        use(std::move(*next), url);
+    } while (!rest.empty());
+}
+
+}  // namespace
+
 void for_each_message(const std::vector<std::string>& paths,
                       const std::function<void(message, const std::string&)>& use, const read_limits& limits,
                       const fetch_options& how) {
     for (const std::string& path : paths) {
-        const std::string name = display_name(path);
         if (is_url(path)) {
-            const std::string body = fetch(path, how);
-            const byte_view bytes = as_byte_view(body);
-            std::size_t at = 0;
-            do {
-                auto next = from_bytes(bytes.subspan(at), limits);
-                if (!next) throw failure(name + ": the answer is not a message: " + next.error().text());
-                at += next->size;
-                use(std::move(*next), name);
-            } while (at < bytes.size());
+            for_each_message_at(path, use, limits, how);
             continue;
         }
+        const std::string name = display_name(path);
         const auto file =
             path == "-" ? base::descriptor(dup(STDIN_FILENO)) : take(base::open_for_reading(path), name);
         message_reader reader(file.get(), limits);
-        while (auto next = take(reader.next(), name)) use(std::move(*next), name);
+        shared_allowance allowance(limits);
+        while (auto next = take(reader.next(), name)) {
+            allowance.charge(*next, name);
+            use(std::move(*next), name);
+        }
     }
 }
 

@@ -19,10 +19,13 @@ struct failure : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
+// What is wrong, in the words of the command line: an error about a limit names the option that raises it.
+std::string text_of(const error&, std::string_view option = "--max-array");
+
 // The value, or a failure that names the file first.
 template <class T>
 T take(result<T> value, const std::string& name) {
-    if (!value) throw failure(name + ": " + value.error().text());
+    if (!value) throw failure(name + ": " + text_of(value.error()));
     if constexpr (!std::is_void_v<T>) return std::move(*value);
 }
 
@@ -44,7 +47,8 @@ std::string kind_name(const any_body&);
 // a growing one that has only one. A delta is none.
 bloom_filter plain_of(any_body, const std::string& name);
 bloom_filter load_plain(const std::string& path);
-// Calls use(message, name of its file) for every message of every file or URL.
+// Calls use(message, name of its file) for every message of every file or URL. The messages of one file share
+// what short messages may take: many of them cost no more than one.
 void for_each_message(const std::vector<std::string>& paths,
                       const std::function<void(message, const std::string&)>& use,
                       const read_limits& = limits_of_reading(), const fetch_options& = {});

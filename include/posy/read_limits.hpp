@@ -22,9 +22,12 @@ struct read_limits {
 
     // So many bytes, however few arrive: for what the reader has asked for or trusts.
     static constexpr read_limits exactly(std::uint64_t bytes) { return {bytes, bytes, 0}; }
-    // Whoever holds an array of so many bytes believes that there is another like it.
+    // Whoever holds an array of so many bytes believes that there is another like it. Large arrays are made
+    // of huge pages: what is decoded may take a part of one more than what was mapped from a file.
     constexpr read_limits holding(std::uint64_t bytes) const {
-        return {max_bytes, std::max(believed_bytes, bytes), expansion};
+        constexpr std::uint64_t page = std::uint64_t{2} << 20;
+        if (bytes >= 2 * page) bytes = (bytes + page - 1) / page * page;
+        return {std::max(max_bytes, bytes), std::max(believed_bytes, bytes), expansion};
     }
     // What a message of so many bytes may take.
     constexpr std::uint64_t most(std::uint64_t received) const {

@@ -17,6 +17,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "posy/message.hpp"
 
@@ -58,6 +59,9 @@ class subscriber {
     reception receive(byte_view message, std::uint64_t now, sequence = sequence::ascending);
     // Why the last message was damaged or too large.
     const std::string& complaint() const { return complaint_; }
+    // Complaints for which a caller may know better words.
+    static constexpr std::string_view several_messages = "there is more than one message";
+    static constexpr std::string_view another_kind = "a message, but neither a filter nor a delta";
 
     // What is held: nothing until a full filter has come.
     const bloom_filter* filter() const { return filter_.get(); }

@@ -48,12 +48,20 @@ result<descriptor> try_lock(const std::filesystem::path& name, int& holder) {
     }
 }
 
-std::string seconds(std::chrono::milliseconds time) { return std::to_string((time + 500ms) / 1000ms) + " s"; }
+// 500 ms as "0.5 s", 2000 as "2 s".
+std::string seconds(std::chrono::milliseconds time) {
+    std::string text = std::to_string(time / 1s);
+    if (time % 1s != 0ms) {
+        const std::string thousandths = std::to_string(1000 + (time % 1s).count()).substr(1);
+        text += "." + thousandths.substr(0, thousandths.find_last_not_of('0') + 1);
+    }
+    return text + " s";
+}
 
 error held(int holder, std::chrono::milliseconds limit) {
     const std::string who = holder > 0 ? "process " + std::to_string(holder) : "another process";
     return {who + " is changing it" +
-            (limit > 0ms ? ", and was not done within " + seconds(limit) + "; try again later, or wait longer"
+            (limit > 0ms ? ", and was not done within " + seconds(limit) + "; try again later"
                          : "; try again when it is done")};
 }
 

@@ -53,6 +53,8 @@ class reader {
     void fail(const std::string& message) {
         if (!wrong_) wrong_ = error{message + "; the bytes are damaged or from another program", start_};
     }
+    // The field read last may be right, but asks for more memory than the reader was allowed.
+    void fail_above_limit(const std::string& what, std::uint64_t bytes, std::uint64_t max_bytes);
     // What a part of the bytes had wrong, of which the first was the first of the field read last.
     void fail_inside(error why) {
         why.offset = start_ + why.offset.value_or(0);
@@ -73,10 +75,15 @@ class reader {
     std::optional<error> wrong_;
 };
 
-// The error of what would take `bytes` of memory where the reader was allowed less.
+// The error of what would take `bytes` of memory where the reader was allowed less. Which option raises the
+// limit is for whoever has options to say.
 inline std::string above_limit(std::uint64_t bytes, std::uint64_t max_bytes) {
     return std::to_string(bytes) + " bytes of memory, above the limit of " + std::to_string(max_bytes) +
-           "; raise it (--max-array) if you trust the sender";
+           "; raise it if you trust the sender";
+}
+
+inline void reader::fail_above_limit(const std::string& what, std::uint64_t bytes, std::uint64_t max_bytes) {
+    if (!wrong_) wrong_ = error{what + " of " + above_limit(bytes, max_bytes), start_};
 }
 
 }  // namespace posy::base

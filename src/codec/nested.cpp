@@ -38,7 +38,7 @@ void append_bits(const bit_array& bits, std::vector<std::byte>& out) {
 
 result<bit_array> take_bits(base::reader& in, std::uint64_t bits, std::uint64_t max_bytes) {
     const std::uint64_t memory = bits::array_memory(bits);
-    if (memory > max_bytes) in.fail("an array of " + base::above_limit(memory, max_bytes));
+    if (memory > max_bytes) in.fail_above_limit("an array", memory, max_bytes);
     const auto id = static_cast<codec_id>(in.byte());
     if (id > codec_id::gaps || id == codec_id::adaptive) in.fail("an unknown codec");
     const byte_view coded = in.take(in.varint(bit_array::word_count(bits) * 8));

@@ -271,7 +271,7 @@ result<window_filter> window_filter::parse(hasher hash, byte_view payload, std::
     const std::uint64_t count = in.varint(in.left() / 3);
     const std::uint64_t size = bits::array_memory(g.bits) + sizeof(generation);
     if (!in.wrong() && std::max<std::uint64_t>(count, 1) > max_bytes / size)
-        in.fail(std::to_string(count) + " arrays of " + base::above_limit(size, max_bytes));
+        in.fail_above_limit(std::to_string(count) + " arrays", size, max_bytes);
     if (in.wrong()) return *in.wrong();
     window_filter parsed(g, planned, slot, generations);
     parsed.latest_ = latest;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "hash/seed_text.hpp"
 #include "layout/all.hpp"
 
 namespace posy {
@@ -25,8 +26,6 @@ const entry* find(layout_id id) {
     const auto* found = std::ranges::find(entries, id, &entry::id);
     return found == entries.end() ? nullptr : found;
 }
-
-std::string text(hash_seed seed) { return std::to_string(seed.low) + ":" + std::to_string(seed.high); }
 
 }  // namespace
 
@@ -97,7 +96,7 @@ std::string difference(const geometry& a, const geometry& b) {
     note("hashes", std::to_string(a.hashes), std::to_string(b.hashes));
     note("layout", std::string(name_of(a.layout)), std::string(name_of(b.layout)));
     note("hash", std::string(name_of(a.hash)), std::string(name_of(b.hash)));
-    note("seed", text(a.seed), text(b.seed));
+    note("seed", hash::text_of(a.seed), hash::text_of(b.seed));
     return all;
 }
 

@@ -3,6 +3,8 @@
 #include <array>
 #include <string>
 
+#include "base/reader.hpp"
+
 namespace posy::reconcile {
 namespace {
 
@@ -27,10 +29,7 @@ result<envelope> envelope::parse(const hasher& hash, byte_view bytes, std::uint6
     const auto what = static_cast<reconcile::kind>(bytes[0]);
     if (!known(what)) return error{"an unknown kind of reconciliation message; use a newer Posy", 0};
     if (bytes.size() > max_bytes) {
-        return error{"a reconciliation message of " + std::to_string(bytes.size()) +
-                         " bytes, above the limit of " + std::to_string(max_bytes) +
-                         "; raise it if you trust the peer",
-                     0};
+        return error{"a reconciliation message of " + base::above_limit(bytes.size(), max_bytes), 0};
     }
     return envelope(what, hash, bytes.subspan(1));
 }

@@ -17,6 +17,10 @@ static_assert(std::endian::native == std::endian::little);
 namespace posy {
 namespace {
 
+// What a reader is allowed for what it holds is what another one like it takes.
+static_assert(read_limits{0, 0, 0}.holding(5'000'000).max_bytes == bits::array_memory(8 * 5'000'000ULL));
+static_assert(read_limits{0, 0, 0}.holding(4'000'000).max_bytes == bits::array_memory(8 * 4'000'000ULL));
+
 error cut_off(std::uint64_t at) { return {"the message is cut off; get it again", at}; }
 
 result<void> check_sum(byte_view header, byte_view payload, byte_view trailer) {

@@ -8,7 +8,7 @@ reception subscriber::receive(byte_view bytes, std::uint64_t now, sequence order
     const auto opened = open_frame(bytes);
     // Whatever it was, it may have been news.
     if (!opened) return refuse(reception::damaged, opened.error().text());
-    if (opened->size != bytes.size()) return refuse(reception::damaged, "there is more than one message");
+    if (opened->size != bytes.size()) return refuse(reception::damaged, std::string(several_messages));
     const auto judged = judge(*opened, order);
     const reception r = judged ? *judged : decode(*opened);
     if (r == reception::replaced || r == reception::updated || r == reception::duplicate) updated_at_ = now;
@@ -22,8 +22,7 @@ read_limits subscriber::limits() const {
 std::optional<reception> subscriber::judge(const opened_frame& opened, sequence order) {
     const frame::header& h = opened.header;
     const bool delta = h.kind == frame::kind::delta;
-    if (!delta && h.kind != frame::kind::filter)
-        return refuse(reception::damaged, "a message, but neither a filter nor a delta");
+    if (!delta && h.kind != frame::kind::filter) return refuse(reception::damaged, std::string(another_kind));
     if (filter_ && h.generation < generation_ && (delta || order == sequence::ascending))
         return reception::outdated;
     // After a wrong base the bits held under this number are in doubt: the whole filter replaces them.

@@ -3,14 +3,14 @@
 #include <algorithm>
 #include <iterator>
 
+#include "hash/seed_text.hpp"
 #include "payload.hpp"
 
 namespace posy::reconcile {
 namespace {
 
 std::string describe(const hasher& hash) {
-    return std::string(name_of(hash.family())) + " with seed " + std::to_string(hash.seed().low) + ":" +
-           std::to_string(hash.seed().high);
+    return std::string(name_of(hash.family())) + " with seed " + hash::text_of(hash.seed());
 }
 
 }  // namespace
@@ -53,7 +53,10 @@ result<digest_set> digest_set::parse(const hasher& hash, byte_view bytes, const 
 
 result<void> check_kin(const digest_set& mine, const hasher& hash, digest_width width) {
     if (hash != mine.hash()) {
-        return error{"the peer hashes with " + describe(hash) + ", this side with " + describe(mine.hash()) +
+        // The peer gets to read this: it knows its own seed, and is not told the one of this side.
+        const bool same = hash.family() == mine.hash().family();
+        return error{"the peer hashes with " + describe(hash) + ", this side with " +
+                     (same ? "another seed" : std::string(name_of(mine.hash().family()))) +
                      "; give both the same hash and seed"};
     }
     if (width != mine.width()) {

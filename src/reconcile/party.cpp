@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/reader.hpp"
 #include "message/frame.hpp"
 #include "posy/plan.hpp"
 #include "reconcile/theory.hpp"
@@ -47,14 +48,17 @@ result<void> session::party::receive(byte_view message) {
     auto taken = open_and_take(message);
     if (!taken) {
         outbox_.clear();
-        post(kind::refusal, as_byte_view(taken.error().message));
+        // Under no hash of ours: a message names its seed, and the peer may have been refused for want of it.
+        outbox_.push_back(to_bytes(envelope(kind::refusal, hasher(), as_byte_view(taken.error().message))));
         awaited_ = step::nothing;
     }
     return taken;
 }
 
 result<void> session::party::open_and_take(byte_view message) {
-    if (message.size() > how_.limits.max_bytes) return error{"a message above the limit of the session"};
+    if (message.size() > how_.limits.max_bytes)
+        return error{"a reconciliation message of " +
+                     base::above_limit(message.size(), how_.limits.max_bytes)};
     const auto read = from_bytes(message, how_.limits);
     if (!read) return read.error();
     const auto* opened = std::get_if<envelope>(&read->body);

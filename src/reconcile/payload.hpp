@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/reader.hpp"
 #include "base/varint.hpp"
 #include "posy/reconcile/digest_set.hpp"
 
@@ -80,9 +81,8 @@ class payload_reader {
         if (number > rest_.size() / each) {
             fail(std::to_string(number) + " entries in the " + std::to_string(rest_.size()) +
                  " bytes that follow");
-        } else if (const std::uint64_t most = limits.most(all_.size()) / memory; number > most) {
-            fail(std::to_string(number) + " entries, above the limit of " + std::to_string(most) +
-                 "; raise it if you trust the peer");
+        } else if (const std::uint64_t most = limits.most(all_.size()); number > most / memory) {
+            fail(std::to_string(number) + " entries of " + base::above_limit(number * memory, most));
         }
         return wrong_ ? 0 : number;
     }

@@ -29,7 +29,7 @@ result<bit_array> take_cells(base::reader& in, std::uint64_t size, std::uint64_t
                              const std::function<void(std::uint64_t, std::uint32_t)>& seen) {
     std::uint64_t memory = size > max_cells ? ~std::uint64_t{0} : 4 * size;
     if (memory >= 2 * bits::huge_page && memory <= max_bytes) memory = bits::array_memory(8 * memory);
-    if (memory > max_bytes) in.fail("a table of " + base::above_limit(memory, max_bytes));
+    if (memory > max_bytes) in.fail_above_limit("a table", memory, max_bytes);
     if (in.wrong()) return *in.wrong();
     auto table = make_cells(size);
     if (!table) return table;

@@ -161,7 +161,7 @@ result<heavy_hitters> heavy_hitters::parse(hasher hash, byte_view payload, std::
         if (candidate.count == 0 || candidate.count < dropped) in.fail("a candidate that counts too little");
         const byte_view key = in.take(in.varint());
         memory += sizeof(candidates::value_type) + key.size();
-        if (memory > max_bytes) in.fail("keys of " + base::above_limit(memory, max_bytes));
+        if (memory > max_bytes) in.fail_above_limit("keys", memory, max_bytes);
         if (in.wrong()) break;
         candidate.key.assign(reinterpret_cast<const char*>(key.data()), key.size());
         found.emplace(d, std::move(candidate));

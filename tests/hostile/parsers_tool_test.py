@@ -4,6 +4,7 @@ Work is measured in processor time of the tool, so that a busy machine does not 
 what it takes."""
 
 import array
+import contextlib
 import fcntl
 import functools
 import http.server
@@ -47,6 +48,15 @@ class Hostile(unittest.TestCase):
         """An array in which nothing is set, in a few bytes."""
         self.posy("build", "-n", "1", "-b", str(bits), "-k", "1", "--layout", "spread", "-o", name, "/dev/null")
 
+    @contextlib.contextmanager
+    def server(self):
+        """The URL of the folder, on a plain web server."""
+        handler = functools.partial(Quiet, directory=os.getcwd())
+        with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+            threading.Thread(target=server.serve_forever, daemon=True).start()
+            yield f"http://127.0.0.1:{server.server_port}/"
+            server.shutdown()
+
     def test_an_array_in_few_bytes_needs_to_be_allowed(self):
         self.empty_filter(1 << 29, "large.posy")
         self.posy("pack", "large.posy", "-o", "packed.posy")
@@ -87,6 +97,70 @@ class Hostile(unittest.TestCase):
         self.posy("apply", "old.posy", "change.posy", "-o", "got.posy")
         self.assertEqual(self.posy("query", "got.posy", input=b"a\nb\nc\n"), b"a\nb\n")
 
+    def test_a_filter_of_any_size_is_followed_by_what_it_takes(self):
+        # Not a multiple of the pages that arrays are made of, from a file that is mapped and takes none of them.
+        self.empty_filter(8 * 70_000_000, "old.posy")
+        self.posy("add", "old.posy", "-o", "new.posy", input=b"a\nb\n")
+        self.posy("delta", "old.posy", "new.posy", "-o", "change.posy")
+        self.posy("apply", "--max-array", "1MiB", "old.posy", "change.posy", "-o", "got.posy")
+        self.posy("apply", "old.posy", "change.posy", "-o", "got.posy")
+        self.assertEqual(self.posy("query", "got.posy", input=b"a\nb\nc\n"), b"a\nb\n")
+        if b"follow" not in self.posy("--help"):
+            self.skipTest("built without HTTP")
+        self.posy("pack", "new.posy", "-o", "whole.posy")
+        with self.server() as url:
+            self.posy("follow", "-q", "--once", url + "whole.posy", "-o", "held.posy", status=2)
+            self.assertIn("; raise it (--max-array) if you trust the sender\n", self.stderr)
+            os.link("old.posy", "held.posy")
+            self.posy("follow", "-q", "--once", url + "whole.posy", "-o", "held.posy")
+        self.assertEqual(self.posy("query", "held.posy", input=b"a\nb\nc\n"), b"a\nb\n")
+
+    def test_many_messages_cost_no_more_than_one(self):
+        self.empty_filter(1 << 28, "large.posy")
+        self.posy("pack", "large.posy", "-o", "packed.posy")
+        with open("packed.posy", "rb") as file:
+            packed = file.read()
+        with open("two.posy", "wb") as file:
+            file.write(packed * 2)
+        with open("many.posy", "wb") as file:
+            file.write(packed * 2000)
+        self.posy("info", "packed.posy", "packed.posy", "packed.posy")  # as many as are named
+        for command in (["info", "two.posy"], ["info", "many.posy"], ["union", "many.posy", "-o", "x"]):
+            self.posy(*command, status=2)
+            self.assertIn("its first 2 messages take ", self.stderr)
+            self.assertIn("; raise it (--max-array) if you trust the sender\n", self.stderr)
+            self.assertLess(self.seconds, 5, command)
+        self.posy("info", "-", status=2, input=packed * 2000)
+        self.posy("info", "--max-array", "64MiB", "two.posy")
+        # What a message has in it is no matter.
+        with open("large.posy", "rb") as file:
+            large = file.read()
+        with open("raw.posy", "wb") as file:
+            file.write(large * 4)
+        for options in ([], ["--max-array", "40MB"]):
+            self.posy("info", *options, "raw.posy")
+            self.posy("info", *options, "-", input=large * 4)
+
+    def test_a_limit_names_its_option(self):
+        self.posy("count", "--memory", "80MiB", "--top", "0", "-o", "sketch.posy", input=b"a\n")
+        self.posy("count", "--ask", "sketch.posy", status=2, input=b"a\n")
+        self.assertIn("; raise it (--max-array) if you trust the sender\n", self.stderr)
+        self.assertNotIn("damaged", self.stderr)
+        self.assertEqual(self.posy("count", "--ask", "sketch.posy", "--max-array", "90MiB", input=b"a\n"), b"1\ta\n")
+        if b"follow" not in self.posy("--help"):
+            self.skipTest("built without HTTP")
+        self.empty_filter(1 << 30, "large.posy")
+        self.posy("pack", "large.posy", "-o", "packed.posy")
+        with self.server() as url:
+            for options, named in (([], "--max-array"), (["--max-size", "10"], "--max-size"),
+                                   (["--max-size", "100MiB", "--max-array", "300MiB"], "--max-size"),
+                                   (["--max-size", "300MiB", "--max-array", "100MiB"], "--max-array")):
+                for command in (["query"], ["follow", "--once", "-o", "copy.posy"]):
+                    self.posy(*command, *options, url + "packed.posy", status=2)
+                    self.assertIn(f"; raise it ({named}) if you trust the sender\n", self.stderr, (command, options))
+                    self.assertNotIn("not a message", self.stderr)
+            self.posy("query", "--max-size", "300MiB", "--max-array", "300MiB", url + "packed.posy", status=1)
+
     def test_the_state_of_seen_is_its_own(self):
         options = ["seen", "--window", "1h", "--items", "100M", "--state", "s.posy"]
         self.assertEqual(self.posy(*options, input=b"a\n"), b"a\n")
@@ -112,12 +186,9 @@ class Hostile(unittest.TestCase):
         if b"follow" not in self.posy("--help"):
             self.skipTest("built without HTTP")
         self.empty_filter(1 << 16, "f.posy")
-        handler = functools.partial(Quiet, directory=os.getcwd())
-        with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-            threading.Thread(target=server.serve_forever, daemon=True).start()
+        with self.server() as url:
             before = children_seconds()
-            url = f"http://127.0.0.1:{server.server_port}/f.posy"
-            with subprocess.Popen([POSY, "follow", "-q", "--query", url], stdin=subprocess.PIPE,
+            with subprocess.Popen([POSY, "follow", "-q", "--query", url + "f.posy"], stdin=subprocess.PIPE,
                                   stdout=subprocess.PIPE) as tool:
                 for _ in range(200):
                     tool.stdin.write(b"x" * 1_000_000)
@@ -125,7 +196,6 @@ class Hostile(unittest.TestCase):
                 self.assertEqual(tool.stdout.read(4), b"no\tx")
                 tool.stdout.read()
             self.assertLess(children_seconds() - before, 5)
-            server.shutdown()
 
     def test_near_says_how_long_a_key_it_takes(self):
         self.empty_filter(1 << 20, "f.posy")

@@ -309,6 +309,23 @@ TEST(hostile_store, takes_no_change_after_one_that_could_not_be_written) {
     EXPECT_EQ(listed(key_store(folder)), acknowledged);
 }
 
+TEST(hostile_store, changes_that_come_together_are_made_in_their_order) {
+    const scratch_directory scratch;
+    for (const std::string& folder : {std::string(), std::string(scratch / "keys")}) {
+        key_store store(folder);
+        store.add("there", [] {});
+        const std::vector<key_change> wanted{{"a", true},  {"a", true},      {"a", false}, {"there", false},
+                                             {"b", false}, {"there", false}, {"b", true},  {"a", true}};
+        std::string told;
+        const auto made = store.change(
+            wanted, [&](const key_change& each) { told += (each.enters ? "+" : "-") + each.key; });
+        EXPECT_EQ(made.size(), 5u);
+        EXPECT_EQ(told, "+a-a-there+b+a");
+        EXPECT_EQ(listed(store), (keys{"a", "b"}));  // which compares with the tally, too
+    }
+    EXPECT_EQ(listed(key_store(scratch / "keys")), (keys{"a", "b"}));
+}
+
 TEST(hostile_store, one_process_at_a_time) {
     const scratch_directory scratch;
     const std::string folder = scratch / "keys";

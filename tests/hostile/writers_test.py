@@ -132,7 +132,8 @@ class Waiting(WritersTest):
 
     def test_gives_up_with_an_error(self):
         first = self.holder()
-        for wait, saying in [("0", "; try again when it is done"), ("0.2", "was not done within 0 s")]:
+        for wait, saying in [("0", "; try again when it is done, or wait longer with --lock-wait SECONDS\n"),
+                             ("0.2", "was not done within 0.2 s; try again later, or wait longer with --lock-wait SECONDS\n")]:
             self.posy("add", "--lock-wait", wait, "f.posy", stdin="c\n", status=2)
             self.assertRegex(self.stderr, rf"\Aposy: f.posy: process {first.pid} is changing it[^\n]*\n\Z")
             self.assertIn(saying, self.stderr)

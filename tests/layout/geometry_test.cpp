@@ -35,8 +35,11 @@ TEST(geometry, what_cannot_be_is_named) {
 
 TEST(geometry, difference_names_what_differs) {
     const geometry a{512, 7}, b{1024, 5, layout_id::spread, hash_family::xxh3, {3}};
-    EXPECT_EQ(difference(a, b),
-              "bits 512 and 1024, hashes 7 and 5, layout blocked and spread, seed 0:0 and 3:0");
+    EXPECT_EQ(difference(a, b), "bits 512 and 1024, hashes 7 and 5, layout blocked and spread, seed 0 and 3");
+    // As posy info shows them.
+    const geometry c{512, 7, layout_id::blocked, hash_family::siphash, {0x1f, 0xa}};
+    const geometry d{512, 7, layout_id::blocked, hash_family::siphash, {~std::uint64_t{0}, 0}};
+    EXPECT_EQ(difference(c, d), "seed 0xa000000000000001f and 18446744073709551615");
     EXPECT_EQ(difference(a, a), "");
 }
 

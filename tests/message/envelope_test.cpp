@@ -84,7 +84,7 @@ TEST(reconcile_envelope, sizes_are_checked_before_memory_is_taken) {
     EXPECT_TRUE(from_bytes(bytes, {.max_bytes = 100}));
     const auto above = from_bytes(bytes, {.max_bytes = 99});
     ASSERT_FALSE(above);
-    EXPECT_NE(above.error().message.find("100 bytes, above the limit of 99"), std::string::npos);
+    EXPECT_NE(above.error().message.find("100 bytes of memory, above the limit of 99"), std::string::npos);
 }
 
 }  // namespace

@@ -29,8 +29,8 @@ def samples(text):
 class Node:
     """A posy node; `listen` lines of its standard error say where it is."""
 
-    def __init__(self, posy, *options, listen="127.0.0.1:0", command="node"):
-        self.arguments = [posy, command, *(["--listen", listen] if listen else []), "--threads", "2", *options]
+    def __init__(self, posy, *options, listen="127.0.0.1:0", command="node", threads=2):
+        self.arguments = [posy, command, *(["--listen", listen] if listen else []), "--threads", str(threads), *options]
         self.process, self.log = None, []
         self.start()
 

@@ -284,7 +284,8 @@ class Hashes(Scratch):
         for options, why in ((["--hash", "md5", "--seed", "1"], "md5 takes no seed"), (["--hash", "md5", "--rehash", "1h"], "--rehash"),
                              (["--seed", "0x10000000000000000"], "beyond 64 bits"), (["--hash", "crc"], "--hash"), (["--rehash", "soon"], "--rehash soon"),
                              (["--rehash", "9000d"], "366d"), (["--fpr", "0.000001", "--change-bits", "0.45"], "--change-bits below that, not 0.45"),
-                             (["--change-bits", "0.001", "--change", "0.1"], "--change")):
+                             (["--change-bits", "0.001", "--change", "0.1"], "--change"), (["--seed", str(2**64)], "a number below 2^64"),
+                             (["--peer-memory", "1000TiB"], "--peer-memory 1000TiB: this process may use"), (["--items", "some"], "--items")):
             done = subprocess.run([POSY, "node", "--listen", "127.0.0.1:0", *options], capture_output=True, text=True, timeout=30)
             self.assertEqual(done.returncode, 2, options)
             self.assertIn(why, done.stderr)

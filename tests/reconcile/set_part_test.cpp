@@ -41,7 +41,9 @@ TEST(reconcile_set_part, wrong_payloads_say_what_and_where) {
     const auto limited = set_part::parse(hasher(), payload_of(set_part::of(make_sets(100, 0, 0).a, 0, 100)),
                                          read_limits{.max_bytes = 1599});
     ASSERT_FALSE(limited);
-    EXPECT_NE(limited.error().message.find("above the limit of 99"), std::string::npos);
+    EXPECT_NE(limited.error().message.find(
+                  "100 entries of 1600 bytes of memory, above the limit of 1599; raise it"),
+              std::string::npos);
 }
 
 }  // namespace

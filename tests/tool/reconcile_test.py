@@ -13,6 +13,7 @@ import unittest
 
 POSY = os.path.abspath(sys.argv[1])
 TIMEOUT = 120
+SECRET = "0x0f1e2d3c4b5a69788796a5b4c3d2e1f0"
 
 
 def lines(*ranges):
@@ -160,7 +161,7 @@ class WithACommand(Reconcile):
         self.fails("a.txt", *self.remote("b.txt", "--seed", "5"), saying="give both the same hash and seed")
         self.fails("a.txt", *self.remote("b.txt", "--hash", "md5"), saying="give both the same hash and seed")
         self.fails("a.txt", "--seed", "5", "--hash", "siphash", *self.remote("b.txt", "--hash", "xxh3"),
-                   saying="siphash with seed 5:0, this side with xxh3 with seed 0:0")
+                   saying="siphash with seed 5, this side with xxh3;")
         self.fails("a.txt", *self.remote("b.txt", "--digest-bits", "128"), saying="give both the same width")
         self.fails("--method", "tree", "a.txt", *self.remote("b.txt", "--digest-bits", "128"), saying="same width")
 
@@ -263,7 +264,35 @@ class BadCommandLines(Reconcile):
         self.fails("a.txt", "b.txt", "--method", "filter", "--bits-per-item", "0", saying="bits per item")
         self.fails("a.txt", "b.txt", "--method", "tree", "--bits-per-item", "nan", saying="bits per item")
         self.fails("a.txt", "b.txt", "--limit", "100", saying="above the limit")
+        for ways in (["b.txt"], self.remote("b.txt"), ["--max-array", "1GiB", *self.remote("b.txt")]):
+            self.fails("--limit", "10", "a.txt", *ways, saying="above the limit of 10; raise it (--limit) if you trust")
+            self.assertNotIn("b.txt:", self.stderr)
+        # The peer's own limit is not one of ours.
+        self.fails("a.txt", *self.remote("b.txt", "--limit", "10"), saying="raise it (--limit) if you trust the sender\n")
         self.fails("a.txt", "b.txt", "--hash", "md5", "--seed", "5", saying="reconcile: md5 takes no seed\n")
+
+
+class Secret(Reconcile):
+    def test_a_peer_is_not_told_the_seed(self):
+        self.two()
+        self.write("secret", [SECRET])
+        low, high = int(SECRET, 16) % 2**64, int(SECRET, 16) >> 64
+        # Whatever is asked, the other end says in its own bytes only that it has another seed.
+        for ask in (["--seed", "5"], [], ["--hash", "xxh3"], ["--method", "filter"]):
+            with self.subTest(ask):
+                tee = ["--", "sh", "-c", f"{POSY} reconcile --remote b.txt --hash siphash --seed-file secret | tee said"]
+                self.fails("a.txt", *ask, *tee, saying="give both the same hash and seed")
+                with open(os.path.join(self.dir, "said"), "rb") as file:
+                    said = file.read()
+                self.assertIn(b"POSY", said)
+                for text in (said, self.stderr.encode()):
+                    for form in (SECRET[2:].lstrip("0"), str(low), str(high), f"{low:x}", f"{high:x}"):
+                        self.assertNotIn(form.encode(), text)
+                for number in (low, high):
+                    self.assertNotIn(number.to_bytes(8, "little"), said)
+                    varint = b"".join(bytes([number >> 7 * i & 127 | 128]) for i in range(9))
+                    self.assertNotIn(varint[:8], said)
+        self.posy("a.txt", "--seed-file", "secret", *self.remote("b.txt", "--seed-file", "secret"))
 
 
 if __name__ == "__main__":

@@ -424,7 +424,7 @@ class Combine(ToolTest):
         self.build("a", 0, 10)
         self.build("b", 0, 10, "--seed", "1")
         self.build("c", 0, 10, "-f", "0.1")
-        self.fails("union", "a", "b", "-o", "x", saying="b: the filters differ in seed 0:0 and 1:0")
+        self.fails("union", "a", "b", "-o", "x", saying="b: the filters differ in seed 0 and 1")
         self.fails("intersect", "a", "c", "-o", "x", saying="c: the filters differ in bits")
         self.fails("compare", "a", "c", saying="a and c: the filters differ in bits")
 
