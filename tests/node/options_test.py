@@ -104,8 +104,9 @@ class Options(NodeTest):
         self.fails("--hash", "siphash", "--seed-file", self.path("none"), saying=[f"--seed-file {self.path('none')}: cannot be opened"])
 
     def test_values_that_make_no_sense(self):
-        for option, value in (("--max-connections", "0"), ("--max-connections", "-1"), ("--max-per-address", "-1"), ("--max-rate", "-1"),
-                              ("--interval", "-1"), ("--poll", "-1"), ("--wait", "-1"), ("--threads", "-1")):
+        for option in ("--max-connections", "--max-per-address"):
+            self.fails(option, "-1", "--listen", "127.0.0.1:0", saying=[option, "is not an amount"])
+        for option, value in (("--max-connections", "0"), ("--max-rate", "-1"), ("--interval", "-1"), ("--poll", "-1"), ("--wait", "-1"), ("--threads", "-1")):
             self.fails(option, value, "--listen", "127.0.0.1:0", saying=[option, "range"])
         for peer in ("nonsense", "a=nonsense", "squid:nonsense", "a=http://", "a=ftp://b:1"):
             self.fails("--peer", peer, "--listen", "127.0.0.1:0", saying=["--peer ", peer, "NAME=http://HOST:PORT"])
