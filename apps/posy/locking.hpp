@@ -1,4 +1,4 @@
-// Commands that replace a file take turns: see base/file_lock.hpp.
+// Commands that replace a file take turns: see posy/base/file_lock.hpp.
 //
 // A command that reads a file and writes it back holds the lock from the first byte read to the last written;
 // one that only replaces a file, while it does so. So the result is always that of some order of the

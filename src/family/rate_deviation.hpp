@@ -8,7 +8,7 @@ namespace posy {
 
 // The standard deviation of false_positive_rate() over all filters of this geometry with so many different
 // keys. In the layouts in lines it is an approximation, within a tenth
-// (tests/filter/rate_deviation_test.cpp).
+// (tests/family/rate_deviation_test.cpp).
 double rate_deviation(const geometry&, double items);
 
 }  // namespace posy

@@ -97,7 +97,7 @@ TEST(growing_forecast, is_what_is_built_around_every_boundary) {
     }
 }
 
-// The long form: `POSY_LONG_TESTS=1 ctest -R filter/growing_forecast`, some minutes.
+// The long form: `POSY_LONG_TESTS=1 ctest -R family/growing_forecast`, some minutes.
 TEST(growing_forecast, long_form) {
     if (!std::getenv("POSY_LONG_TESTS")) GTEST_SKIP() << "set POSY_LONG_TESTS=1 to run it";
     for (const layout_id layout : layout_ids()) {

@@ -205,7 +205,7 @@ TEST(window_arrivals, six_patterns) {
     }
 }
 
-// The long form: `POSY_LONG_TESTS=1 ctest -R filter/window_arrivals`, some minutes.
+// The long form: `POSY_LONG_TESTS=1 ctest -R family/window_arrivals`, some minutes.
 TEST(window_arrivals, long_form) {
     if (!std::getenv("POSY_LONG_TESTS")) GTEST_SKIP() << "set POSY_LONG_TESTS=1 to run it";
     for (const pattern& p : patterns()) {
