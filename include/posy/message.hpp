@@ -35,10 +35,17 @@
 
 namespace posy {
 
-// What a message can carry.
-using any_body = std::variant<bloom_filter, counting_filter, filter_delta, compressed_filter, sealed_filter,
-                              bloomier_map, count_min, spectral_filter, heavy_hitters, growing_filter,
-                              window_filter, reconcile::envelope>;
+template <class... Body>
+struct body_list {
+    using any = std::variant<Body...>;
+    using pointer = std::variant<const Body*...>;
+};
+
+// What a message can carry. The kind on the wire is the place in this list, the first being 1.
+using bodies =
+    body_list<bloom_filter, counting_filter, filter_delta, compressed_filter, sealed_filter, bloomier_map,
+              count_min, spectral_filter, heavy_hitters, growing_filter, window_filter, reconcile::envelope>;
+using any_body = bodies::any;
 
 struct message {
     any_body body;
@@ -49,10 +56,7 @@ struct message {
 // Any body, borrowed: what the functions below write.
 class body_ref {
   public:
-    using pointer = std::variant<const bloom_filter*, const counting_filter*, const filter_delta*,
-                                 const compressed_filter*, const sealed_filter*, const bloomier_map*,
-                                 const count_min*, const spectral_filter*, const heavy_hitters*,
-                                 const growing_filter*, const window_filter*, const reconcile::envelope*>;
+    using pointer = bodies::pointer;
 
     template <class Body>
     requires std::constructible_from<pointer, const Body*> body_ref(const Body& body) : body_(&body) {}

@@ -36,9 +36,10 @@ const char* name_of(instruction_set set) {
             return "avx2";
         case instruction_set::avx512:
             return "avx512";
-        default:
-            return "scalar";
+        case instruction_set::scalar:
+            break;
     }
+    return "scalar";
 }
 
 std::vector<instruction_set> instruction_sets() {

@@ -72,9 +72,10 @@ pass_function* pass_for(operation op, instruction_set set) {
             return pass_for<operation::unite>(set);
         case operation::intersect:
             return pass_for<operation::intersect>(set);
-        default:
-            return pass_for<operation::exclude>(set);
+        case operation::exclude:
+            break;
     }
+    return pass_for<operation::exclude>(set);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <bit>
 
 #include "base/varint.hpp"
+#include "kinds.hpp"
 
 namespace posy::frame {
 namespace {
@@ -96,9 +97,8 @@ bool allowed(const header& h) {
         case kind::filter:
         case kind::delta:
             return h.codec <= codec_id::gaps;
-        default:
-            return h.codec == codec_id::raw;
     }
+    return h.codec == codec_id::raw;  // of a payload that tells its own shape
 }
 
 // A coding is no larger than the array with its padding. What can be queried where it lies may be, for an
@@ -173,7 +173,7 @@ result<header> decode(byte_view bytes) {
     field_reader in(bytes, 5);
     header h;
     h.kind = static_cast<frame::kind>(in.byte());
-    if (h.kind < kind::filter || h.kind > kind::reconciliation) in.fail("an unknown kind of message");
+    if (h.kind < kind::filter || h.kind > kind{kinds}) in.fail("an unknown kind of message");
     const std::uint8_t codec = in.byte();
     h.codec = static_cast<codec_id>(codec);
     h.form = static_cast<queryable_form>(codec);

@@ -31,21 +31,9 @@
 
 namespace posy::frame {
 
-enum class kind : std::uint8_t {
-    filter = 1,
-    counting = 2,
-    delta = 3,
-    queryable = 4,
-    // From here on the payload tells its own shape, and the geometry has only the hash and its seed.
-    sealed = 5,
-    map = 6,
-    count_min = 7,
-    spectral = 8,
-    heavy = 9,
-    growing = 10,
-    window = 11,
-    reconciliation = 12,
-};
+// What the frame itself knows of the kinds (kinds.hpp has them all): the first ones have a geometry in the
+// header; the payload of any other tells its own shape, and the header has only the hash and its seed.
+enum class kind : std::uint8_t { filter = 1, counting = 2, delta = 3, queryable = 4 };
 
 inline constexpr std::size_t prefix_size = 8;  // enough to know the header's length
 inline constexpr std::size_t checksum_size = 4;

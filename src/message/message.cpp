@@ -7,7 +7,7 @@
 
 #include "codec/choose.hpp"
 #include "codec/counters.hpp"
-#include "frame.hpp"
+#include "kinds.hpp"
 #include "posy/base/file.hpp"
 
 // Words go to the wire as they lie in memory. A port to a big-endian machine swaps them in this file.
@@ -76,23 +76,11 @@ draft draft_of(const compressed_filter& filter, const packing&) {
     return d;
 }
 
-// The kinds whose payload tells its own shape.
-template <class Body>
-constexpr frame::kind kind_of = [] {
-    if (std::same_as<Body, sealed_filter>) return frame::kind::sealed;
-    if (std::same_as<Body, bloomier_map>) return frame::kind::map;
-    if (std::same_as<Body, count_min>) return frame::kind::count_min;
-    if (std::same_as<Body, spectral_filter>) return frame::kind::spectral;
-    if (std::same_as<Body, heavy_hitters>) return frame::kind::heavy;
-    if (std::same_as<Body, growing_filter>) return frame::kind::growing;
-    if (std::same_as<Body, window_filter>) return frame::kind::window;
-    return frame::kind::reconciliation;
-}();
-
+// The payload tells its own shape.
 template <class Body>
 draft draft_of(const Body& body, const packing&) {
     draft d;
-    d.header.kind = kind_of<Body>;
+    d.header.kind = frame::kind_of<Body>;
     d.header.geometry = {0, 0, layout_id{}, body.hash().family(), body.hash().seed()};
     if constexpr (requires { body.bytes(); }) {
         d.payload = body.bytes();

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "codec/expected_size.hpp"
-#include "frame.hpp"
+#include "kinds.hpp"
 
 namespace posy {
 namespace {
@@ -53,11 +53,11 @@ message_size expected_delta(const plan& p) {
 }
 
 message_size expected_message(const growing_filter::forecast& f) {
-    return framed(frame::kind::growing, f.payload_bytes);
+    return framed(frame::kind_of<growing_filter>, f.payload_bytes);
 }
 
 message_size expected_sealed_message(double payload_bits) {
-    return framed(frame::kind::sealed, static_cast<std::uint64_t>(std::round(payload_bits / 8)));
+    return framed(frame::kind_of<sealed_filter>, static_cast<std::uint64_t>(std::round(payload_bits / 8)));
 }
 
 }  // namespace posy

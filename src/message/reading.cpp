@@ -8,6 +8,7 @@
 #include "base/reader.hpp"
 #include "codec/choose.hpp"
 #include "codec/counters.hpp"
+#include "kinds.hpp"
 #include "posy/base/file.hpp"
 
 // Words go to the wire as they lie in memory. A port to a big-endian machine swaps them here and in
@@ -54,17 +55,23 @@ result<any_body> body_of(const frame::header& h, bit_array array) {
         case frame::kind::delta:
             return any_body(filter_delta{h.geometry, h.provenance.items, h.base_generation, h.base_checksum,
                                          std::move(array), h.provenance.intersection});
-        default: {
-            auto filter = bloom_filter::from_bits(h.geometry, std::move(array), h.provenance.items);
-            filter.set_provenance(h.provenance);
-            return any_body(std::move(filter));
-        }
+        case frame::kind::filter:
+        case frame::kind::queryable:  // unpacked
+            break;
     }
+    auto filter = bloom_filter::from_bits(h.geometry, std::move(array), h.provenance.items);
+    filter.set_provenance(h.provenance);
+    return any_body(std::move(filter));
 }
 
 // A body that goes on living in the bytes of its payload.
+template <class Body>
+concept opened_in_place = requires {
+    &Body::open;
+};
+
 bool lives_in_payload(frame::kind kind) {
-    return kind == frame::kind::queryable || kind == frame::kind::sealed || kind == frame::kind::map;
+    return frame::with_body(kind, []<class Body>() { return opened_in_place<Body>; });
 }
 
 template <class Body>
@@ -76,24 +83,14 @@ result<any_body> any(result<Body> body) {
 // The body of a payload that tells its own shape, in at most so many bytes of memory.
 result<any_body> body_of(frame::kind kind, const hasher& hash, byte_view payload, std::uint64_t most,
                          std::shared_ptr<const void> keep) {
-    switch (kind) {
-        case frame::kind::sealed:
-            return any(sealed_filter::open(hash, std::move(keep), payload));
-        case frame::kind::map:
-            return any(bloomier_map::open(hash, std::move(keep), payload));
-        case frame::kind::count_min:
-            return any(count_min::parse(hash, payload, most));
-        case frame::kind::spectral:
-            return any(spectral_filter::parse(hash, payload, most));
-        case frame::kind::heavy:
-            return any(heavy_hitters::parse(hash, payload, most));
-        case frame::kind::growing:
-            return any(growing_filter::parse(hash, payload, most));
-        case frame::kind::window:
-            return any(window_filter::parse(hash, payload, most));
-        default:
-            return any(reconcile::envelope::parse(hash, payload, most));
-    }
+    return frame::with_body(kind, [&]<class Body>() -> result<any_body> {
+        if constexpr (frame::kind_of<Body> <= frame::kind::queryable)
+            __builtin_unreachable();  // they have arrays
+        else if constexpr (opened_in_place<Body>)
+            return any(Body::open(hash, std::move(keep), payload));
+        else
+            return any(Body::parse(hash, payload, most));
+    });
 }
 
 // The body of a payload that is not raw, or raw in someone else's memory. `keep` is what keeps it there.

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "base/varint.hpp"
-#include "message/frame.hpp"
+#include "message/kinds.hpp"
 
 namespace posy::hostile {
 namespace {
@@ -243,7 +243,7 @@ byte_string mutated_message(dice& d, byte_view message, const std::vector<byte_s
     byte_string payload(rest.begin(), rest.end());
     const std::uint64_t what = d.below(4);
     if (what != 0) change_header(d, h);
-    if (what != 1 && !(h.kind == frame::kind::reconciliation && change_inner(d, payload, donors)))
+    if (what != 1 && !(h.kind == frame::kind_of<reconcile::envelope> && change_inner(d, payload, donors)))
         change_payload(d, payload, donors);
     if (h.raw() && h.array_bytes() < 1 << 16 && !d.one_in(8)) payload.resize(h.array_bytes());
     return framed(h, payload);
