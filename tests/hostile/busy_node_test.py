@@ -10,12 +10,11 @@ import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import threading
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "node"))
-from mesh import NodeTest, samples, until  # noqa: E402
+from mesh import ScratchTest, samples, until  # noqa: E402
 
 POSY = os.path.abspath(sys.argv[1])
 
@@ -37,16 +36,8 @@ int fsync(int file) { (void)file; return flush(); }
 """
 
 
-class Busy(NodeTest):
+class Busy(ScratchTest):
     posy = POSY
-
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.dir = folder.name
-
-    def path(self, name):
-        return os.path.join(self.dir, name)
 
     def later(self, node, *request):
         """The status of the answer to a request that is under way, in a list that is empty until then; None if none came."""

@@ -90,7 +90,7 @@ class Mesh(Hostile):
         return [p["name"] for p in json.loads(node.get(f"/who?key={key}").body)["peers"]]
 
     def test_one_of_every_kind(self):
-        honest = self.node("--items", "1000", "--change", "0.0005", "--name", "honest")
+        honest = self.node("--items", "1000", "--change", "0.0001", "--name", "honest")
         hostile = {kind.__name__: self.server(kind()) for kind in KINDS}
         peers = [f"{name}={peer.url}" for name, peer in hostile.items()] + [f"honest={honest.url}"]
         node = self.node(*(o for p in peers for o in ("--peer", p)), "--peer-memory", f"{MEMORY_MIB}MiB")

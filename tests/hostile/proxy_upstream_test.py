@@ -6,7 +6,6 @@ import contextlib
 import os
 import re
 import socket
-import threading
 import time
 
 from proxy_support import TOOL, RawOrigin, request, run, status_of, test
@@ -20,19 +19,12 @@ def descriptors(proxy):
     return len(os.listdir(f"/proc/{proxy.process.pid}/fd"))
 
 
-class Stalling:
+class Stalling(RawOrigin):
     """An origin whose answers are stale at once and may be served so; revalidations are left without an end."""
 
     def __init__(self, to_revalidations):
-        self.listener = socket.create_server(("127.0.0.1", 0), backlog=512)
-        self.url = f"http://127.0.0.1:{self.listener.getsockname()[1]}"
         self.to_revalidations, self.asked, self.ended = to_revalidations, [], []
-        threading.Thread(target=self.accept, daemon=True).start()
-
-    def accept(self):
-        with contextlib.suppress(OSError):
-            while True:
-                threading.Thread(target=self.serve, args=(self.listener.accept()[0],), daemon=True).start()
+        super().__init__(answer=None)
 
     def serve(self, connection):
         with contextlib.suppress(OSError), connection:
@@ -56,9 +48,6 @@ class Stalling:
                         return
                 if self.to_revalidations:
                     connection.sendall(b"1\r\nx\r\n")
-
-    def close(self):
-        self.listener.close()
 
 
 @test

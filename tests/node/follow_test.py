@@ -9,12 +9,11 @@ import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 import unittest
 
-from mesh import FakePeer, NodeTest, response, until
+from mesh import FakePeer, ScratchTest, response, until
 
 POSY = os.path.abspath(sys.argv[1])
 
@@ -55,23 +54,8 @@ class Follower:
         return status
 
 
-class Scratch(NodeTest):
+class Scratch(ScratchTest):
     posy = POSY
-
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.dir = folder.name
-
-    def path(self, name):
-        return os.path.join(self.dir, name)
-
-    def write(self, name, content):
-        """Replaced as a whole, as whoever publishes a file should."""
-        with open(self.path(name + "~"), "wb") as f:
-            f.write(content if isinstance(content, bytes) else content.encode())
-        os.rename(self.path(name + "~"), self.path(name))
-        return self.path(name)
 
     def read(self, name):
         with open(self.path(name), "rb") as f:

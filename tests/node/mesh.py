@@ -1,9 +1,11 @@
 """Real nodes for the tests: started on free ports, spoken to over plain sockets, ended with the test."""
 import http.client
+import os
 import re
 import signal
 import socket
 import subprocess
+import tempfile
 import threading
 import time
 import unittest
@@ -104,6 +106,25 @@ class NodeTest(unittest.TestCase):
         status = node.process.poll()
         node.kill()
         self.assertIn(status, (None, 0, -signal.SIGKILL), "".join(node.log[-40:]))
+
+
+class ScratchTest(NodeTest):
+    """With a folder of its own."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.dir = folder.name
+
+    def path(self, name):
+        return os.path.join(self.dir, name)
+
+    def write(self, name, content):
+        """Replaced as a whole, as whoever publishes a file should."""
+        with open(self.path(name + "~"), "wb") as f:
+            f.write(content if isinstance(content, bytes) else content.encode())
+        os.rename(self.path(name + "~"), self.path(name))
+        return self.path(name)
 
 
 class FakePeer:

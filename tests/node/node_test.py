@@ -15,13 +15,12 @@ import ssl
 import struct
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 import unittest
 import warnings
 
-from mesh import FakePeer, NodeTest, exchange, response, until
+from mesh import FakePeer, ScratchTest, exchange, response, until
 
 POSY, SOURCE = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
 DELTA = {"A_IM": "posy-delta"}
@@ -33,21 +32,8 @@ def posy(*args, status=0):
     return done.stdout
 
 
-class Scratch(NodeTest):
+class Scratch(ScratchTest):
     posy = POSY
-
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.dir = folder.name
-
-    def path(self, name):
-        return os.path.join(self.dir, name)
-
-    def write(self, name, content):
-        with open(self.path(name), "wb") as f:
-            f.write(content if isinstance(content, bytes) else content.encode())
-        return self.path(name)
 
     def info(self, name, content=None):
         """What posy says of a message."""
