@@ -56,7 +56,7 @@ enum class timing { cpu, wall };
 template <class Body>
 bool for_every_layout(const std::string& name, const std::vector<std::int64_t>& sizes, Body body,
                       timing by = timing::cpu) {
-    for (const layout_id layout : layout_ids()) {
+    for (const layout_id layout : members<layout_id>) {
         auto* registered = benchmark::RegisterBenchmark(
             (name + "/" + std::string(name_of(layout))).c_str(),
             [=](benchmark::State& state) { body(state, layout, static_cast<std::size_t>(state.range(0))); });

@@ -17,7 +17,7 @@ namespace posy {
 // Every layout at small, odd, and large sizes, with few and many hashes.
 inline std::vector<geometry> all_shapes() {
     std::vector<geometry> shapes;
-    for (const layout_id layout : layout_ids()) {
+    for (const layout_id layout : members<layout_id>) {
         for (const unsigned hashes : {1u, 2u, 3u, 7u, 8u, 9u, 12u, 16u, 24u, 32u}) {
             for (const std::uint64_t bits : {1u, 7u, 64u, 513u, 5000u, 100'003u}) {
                 const geometry g{round_up_bits(bits, hashes, layout), hashes, layout};

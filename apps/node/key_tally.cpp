@@ -37,7 +37,7 @@ result<tally_file> tally_file::open(const std::string& folder) {
     base::descriptor file(::open(path_in(folder).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
     if (file.get() < 0) return base::system_error("cannot open its file KEYS");
     if (flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
-        if (errno == EWOULDBLOCK) return error{"another process uses it; stop that one first"};
+        if (errno == EWOULDBLOCK) return error::busy("another process uses it; stop that one first");
         return base::system_error("cannot lock its file KEYS");
     }
     return tally_file(std::move(file));
@@ -55,7 +55,7 @@ result<tally_file::content> tally_file::read() const {
     const bool right = *got == size && std::ranges::equal(all.first(magic.size()), as_byte_view(magic)) &&
                        (words[1] == content::being_made || words[1] == content::in_use) &&
                        words[8] == checksum(all);
-    if (!right) return error{"its file KEYS is damaged"};
+    if (!right) return error::damaged("its file KEYS is damaged");
     return content{static_cast<content::state>(words[1]),
                    {.keys = words[2], .low = words[3], .high = words[4]},
                    {.keys = words[5], .low = words[6], .high = words[7]}};

@@ -79,11 +79,11 @@ result<plan> shape_for(std::uint64_t items, const options& how) {
         }
     }
     if (!best && most_bits)
-        return error{
+        return error::invalid(
             fmt::format("if all items were replaced, a share of {:.2g} of its bits would change; "
                         "choose --change-bits below that, not {:g}",
-                        *most_bits, *how.change_bits)};
-    if (!best) return error{"no shape has that rate; choose one between 0.000001 and 0.5"};
+                        *most_bits, *how.change_bits));
+    if (!best) return error::invalid("no shape has that rate; choose one between 0.000001 and 0.5");
     return *best;
 }
 

@@ -13,12 +13,6 @@
 namespace posy::node {
 
 namespace {
-constexpr std::array<std::pair<std::string_view, sharing>, 5> sharings{{{"none", sharing::none},
-                                                                        {"full", sharing::full},
-                                                                        {"compressed", sharing::compressed},
-                                                                        {"delta", sharing::delta},
-                                                                        {"ask", sharing::ask}}};
-
 // What is not printable as \xff, so that an error can show it.
 std::string printable(std::string_view text) {
     std::string shown;
@@ -29,15 +23,6 @@ std::string printable(std::string_view text) {
     return shown;
 }
 }  // namespace
-
-std::optional<sharing> sharing_named(std::string_view name) {
-    const auto found = std::ranges::find(sharings, name, [](const auto& s) { return s.first; });
-    return found == sharings.end() ? std::nullopt : std::optional(found->second);
-}
-
-std::string_view name_of(sharing s) {
-    return std::ranges::find(sharings, s, [](const auto& each) { return each.second; })->first;
-}
 
 result<void> check_name(std::string_view name) {
     std::size_t at = 0;
@@ -54,7 +39,7 @@ result<void> check_name(std::string_view name) {
             good = good && !(lead == 0xe0 && byte(at + 1) < 0xa0) && !(lead == 0xed && byte(at + 1) > 0x9f);
         if (more == 3)
             good = good && !(lead == 0xf0 && byte(at + 1) < 0x90) && !(lead == 0xf4 && byte(at + 1) > 0x8f);
-        if (!good) return error{"a name has to be UTF-8 text without control characters", at};
+        if (!good) return error::invalid("a name has to be UTF-8 text without control characters", at);
         at += more + 1;
     }
     return {};
@@ -62,8 +47,9 @@ result<void> check_name(std::string_view name) {
 
 result<peer_address> parse_peer(std::string_view text) {
     if (auto good = check_name(text); !good)
-        return error{fmt::format("'{}' is not a peer: {}", printable(text), good.error().text())};
-    const error malformed{fmt::format("'{}' is not a peer; write NAME=http://HOST:PORT", text)};
+        return error::invalid(fmt::format("'{}' is not a peer: {}", printable(text), good.error().text()));
+    const error malformed =
+        error::invalid(fmt::format("'{}' is not a peer; write NAME=http://HOST:PORT", text));
     peer_address peer;
     if (text.starts_with("squid:")) {
         peer.kind = peer_kind::squid;

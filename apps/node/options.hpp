@@ -18,15 +18,28 @@ namespace posy::node {
 namespace asio = boost::asio;
 
 // What peers are told of the local set.
-enum class sharing {
+enum class sharing : std::uint8_t {
     none,        // nothing
     full,        // the whole filter, as it is in memory
     compressed,  // the whole filter, tuned for the message and coded
     delta,       // the same, and after that only what changed
     ask,         // nothing; whoever looks for a key asks everyone, as ICP does
 };
-std::optional<sharing> sharing_named(std::string_view);
-std::string_view name_of(sharing);
+constexpr std::string_view name_of(sharing member) {
+    switch (member) {
+        case sharing::none:
+            return "none";
+        case sharing::full:
+            return "full";
+        case sharing::compressed:
+            return "compressed";
+        case sharing::delta:
+            return "delta";
+        case sharing::ask:
+            return "ask";
+    }
+    return {};
+}
 
 enum class peer_kind { posy, squid };
 

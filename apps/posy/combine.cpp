@@ -32,12 +32,12 @@ any_body united_operand(any_body body, const std::string& name) {
 
 result<void> unite_any(any_body& into, const any_body& from) {
     if (into.index() != from.index())
-        return error{kind_name(from) + " cannot be united with " + kind_name(into)};
+        return error::mismatch(kind_name(from) + " cannot be united with " + kind_name(into));
     return std::visit(
         [&]<class Body>(Body& mine) -> result<void> {
             if constexpr (unites<Body>) return unite(mine, std::get<Body>(from));
             if constexpr (merges<Body>) return mine.merge(std::get<Body>(from));
-            return error{kind_name(into) + " cannot be united"};
+            return error::mismatch(kind_name(into) + " cannot be united");
         },
         into);
 }

@@ -36,7 +36,7 @@ change_lock::change_lock(const std::string& path, const lock_options& how, bool 
     };
     const auto limit = std::chrono::milliseconds(static_cast<std::int64_t>(how.wait * 1000));
     auto taken = base::file_lock::take(path, {.limit = limit, .on_wait = tell});
-    if (!taken && option && taken.error().message.find("is changing it") != std::string::npos)
+    if (!taken && option && taken.error().kind == error_kind::busy)
         throw failure(path + ": " + taken.error().text() + ", or wait longer with --lock-wait SECONDS");
     lock_.emplace(take(std::move(taken), path));
     held = path;

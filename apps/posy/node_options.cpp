@@ -116,7 +116,7 @@ void add_access_options(CLI::App& command, node_arguments& a) {
 void add_publishing_options(CLI::App& command, node_arguments& a) {
     command
         .add_option("--sharing", a.sharing, "none, full, compressed, delta, or ask (everyone, every time)")
-        ->check(CLI::IsMember({"none", "full", "compressed", "delta", "ask"}))
+        ->check(CLI::IsMember(names_of<node::sharing>()))
         ->capture_default_str();
     command.add_option("--items", a.how.items, "Expected size of the set, e.g. 1000000 or 1M")
         ->transform(as_amount())
@@ -229,7 +229,7 @@ node::options node_options(const node_arguments& a) {
     how.listen = addresses("--listen", a.listen, default_at.port);
     how.listen_tls = addresses("--listen-tls", a.listen_tls, default_at.port);
     if (how.listen.empty() && how.listen_tls.empty()) how.listen = {default_at};
-    how.sharing = *node::sharing_named(a.sharing);
+    how.sharing = *named<node::sharing>(a.sharing);
     const auto milliseconds = [](double s) {
         return std::chrono::milliseconds(static_cast<std::int64_t>(s * 1000));
     };

@@ -58,7 +58,7 @@ any_body pack_body(const options& o, any_body body, const std::string& name) {
         if (std::holds_alternative<compressed_filter>(body)) return plain_of(std::move(body), name);
         return body;
     }
-    return take(compressed_filter::make(plain_of(std::move(body), name), *queryable_form_named(o.queryable)),
+    return take(compressed_filter::make(plain_of(std::move(body), name), *named<queryable_form>(o.queryable)),
                 name);
 }
 
@@ -66,7 +66,7 @@ any_body pack_body(const options& o, any_body body, const std::string& name) {
 void warn_of_other_codec(const options& o, byte_view message) {
     constexpr std::size_t codec_at = 6;
     const auto used = static_cast<codec_id>(message[codec_at]);
-    if (o.codec.empty() || !o.queryable.empty() || used == *codec_named(o.codec) || used == codec_id::raw)
+    if (o.codec.empty() || !o.queryable.empty() || used == *named<codec_id>(o.codec) || used == codec_id::raw)
         return;
     fmt::print(stderr,
                "posy: note: {} takes too long for this array, and no reader takes it; coded as {} instead\n",
@@ -78,7 +78,7 @@ void pack_filter(const options& o) {
         throw failure("pack: one filter at a time; unite them first with 'posy union'");
     const std::string path = o.keys.files.empty() ? "-" : o.keys.files[0];
     packing how{.want = o.fast ? coding::fastest : coding::smallest};
-    if (!o.codec.empty()) how.codec = codec_named(o.codec);
+    if (!o.codec.empty()) how.codec = named<codec_id>(o.codec);
     const auto lock = change_lock::to_change({path}, o.output);
     message m = load_message(path);
     how.generation = m.generation;
@@ -114,10 +114,9 @@ void add_pack(CLI::App& app) {
                      "With --from-keys: largest array at the receiver, e.g. 64KiB");
     pack->add_option("--max-hashes", o->max_hashes, "With --from-keys: largest number of hashes");
     pack->add_flag("--fast", o->fast, "Prefer speed to the last tenth of a percent");
-    pack->add_option("--codec", o->codec, "Use this codec")
-        ->check(CLI::IsMember({"raw", "adaptive", "range", "bytes", "gaps", "counters"}));
+    pack->add_option("--codec", o->codec, "Use this codec")->check(CLI::IsMember(names_of<codec_id>()));
     pack->add_option("--queryable", o->queryable, "A compressed form that is queried without unpacking")
-        ->check(CLI::IsMember({"small", "fast", "list"}));
+        ->check(CLI::IsMember(names_of<queryable_form>()));
     pack->add_option("-o,--output", o->output, "File to write; - for standard output")->default_val("-");
     add_reading_options(*pack);
     pack->callback([o] { o->from_keys ? pack_keys(*o) : pack_filter(*o); });

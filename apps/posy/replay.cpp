@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 
 struct replay_arguments {
     std::string trace, report;
-    std::vector<std::string> sharing{"none", "full", "compressed", "delta", "ask"};
+    std::vector<std::string> sharing = names_of<node::sharing>();
     std::vector<double> change{0.02, 0.07, 0.2}, change_bits;
     lab::setting base;
     std::size_t requests = 1'000'000'000;
@@ -100,7 +100,7 @@ void add_replay(CLI::App& app) {
         "format, gzipped or not; without it, a small one is made up");
     command->add_option("--sharing", a->sharing, "Ways of sharing to compare")
         ->delimiter(',')
-        ->check(CLI::IsMember({"none", "full", "compressed", "delta", "ask"}))
+        ->check(CLI::IsMember(names_of<node::sharing>()))
         ->capture_default_str();
     command->add_option("--change", a->change, "Shares of the set at whose change a new summary is sent")
         ->delimiter(',')

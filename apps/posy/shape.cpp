@@ -12,19 +12,6 @@
 namespace posy::tool {
 namespace {
 
-template <class Id>
-std::vector<std::string> names(std::span<const Id> ids) {
-    std::vector<std::string> all;
-    for (const Id id : ids) all.emplace_back(name_of(id));
-    return all;
-}
-
-const std::map<std::string, goal>& goals() {
-    static const std::map<std::string, goal> all{
-        {"rate", goal::rate}, {"memory", goal::memory}, {"message", goal::message}, {"delta", goal::delta}};
-    return all;
-}
-
 // Up to 128 bits, decimal (64 bits) or hexadecimal with 0x.
 hash_seed parse_seed(const std::string& where, const std::string& text) {
     const auto bad = [&] {
@@ -64,7 +51,7 @@ void shape_options::add_to(CLI::App& command) {
     command.add_option("-k,--hashes", hashes_, "Number of hashes");
     command.add_option("--max-hashes", max_hashes_, "Largest number of hashes");
     command.add_option("--layout", layout_, "How a key's bits lie in the array")
-        ->check(CLI::IsMember(names(layout_ids())));
+        ->check(CLI::IsMember(names_of<layout_id>()));
     command.add_option("--delta-bits", delta_bits_,
                        "Largest delta, in bits per item; needs --delta-fraction");
     command.add_option("--delta-fraction", delta_fraction_,
@@ -73,7 +60,7 @@ void shape_options::add_to(CLI::App& command) {
         .add_option(
             "--minimize", minimize_,
             "What to make small among what the other options leave open; delta needs --delta-fraction")
-        ->check(CLI::IsMember(goals()));
+        ->check(CLI::IsMember(names_of<goal>()));
 }
 
 wishes shape_options::to_wishes(std::uint64_t items) const {
@@ -85,10 +72,10 @@ wishes shape_options::to_wishes(std::uint64_t items) const {
     if (!max_memory_.empty()) w.max_memory = parse_amount(max_memory_);
     w.hashes = hashes_;
     w.max_hashes = max_hashes_;
-    if (!layout_.empty()) w.layout = layout_named(layout_);
+    if (!layout_.empty()) w.layout = named<layout_id>(layout_);
     w.delta_bits_per_item = delta_bits_;
     w.delta_fraction = delta_fraction_;
-    if (!minimize_.empty()) w.minimize = goals().at(minimize_);
+    if (!minimize_.empty()) w.minimize = *named<goal>(minimize_);
     return w;
 }
 
@@ -102,7 +89,7 @@ void hash_options::add_to(CLI::App& command, const std::string& unseeded) {
         .add_option("--hash", family_,
                     "Hash family; siphash where an enemy may choose keys, since for the others he can make "
                     "any number of keys with one digest")
-        ->check(CLI::IsMember(names(hash_families())))
+        ->check(CLI::IsMember(names_of(hash_families())))
         ->capture_default_str();
     auto* seed = command.add_option("--seed", seed_, "Seed, decimal or 0x…; siphash without one " + unseeded);
     command

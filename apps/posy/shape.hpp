@@ -38,7 +38,7 @@ class hash_options {
     // `unseeded` says what siphash does without a seed.
     void add_to(CLI::App&, const std::string& unseeded = "gets a random key");
     bool has_seed() const { return !seed_.empty() || !seed_file_.empty(); }
-    hash_family family() const { return *hash_family_named(family_); }
+    hash_family family() const { return *named<hash_family>(family_); }
     // The seed asked for; for siphash without one, a key that nobody can guess.
     hash_seed seed() const;
 

@@ -125,7 +125,7 @@ void for_each_message_at(const std::string& url, const std::function<void(messag
         if (!next) {
             const bool by_size = size_is_limit && limits.most(rest.size()) == limits.max_bytes;
             const std::string why = text_of(next.error(), by_size ? "--max-size" : "--max-array");
-            const bool too_large = why != next.error().text();
+            const bool too_large = next.error().kind == error_kind::too_large;
             throw failure(url + (too_large ? ": " : ": the answer is not a message: ") + why);
         }
         rest = rest.subspan(next->size);

@@ -87,7 +87,7 @@ std::optional<file_start> start_of(int file) {
     const auto size = base::regular_size(file);
     if (!size || *size < stored_prefix_size) return std::nullopt;
     const auto prefix = first_bytes(file, stored_prefix_size);
-    const auto sizes = prefix ? parse_sizes(*prefix) : error{"cannot read"};
+    const auto sizes = prefix ? parse_sizes(*prefix) : error::input_output("cannot read");
     if (!sizes || sizes->total() != *size) return std::nullopt;
     auto head = first_bytes(file, stored_prefix_size + sizes->head);
     if (!head) return std::nullopt;
@@ -134,7 +134,7 @@ result<base::descriptor> claim(const fs::path& directory) {
         ::open((directory / "lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600));
     if (file.get() < 0) return base::system_error("cannot open its file 'lock'");
     if (::flock(file.get(), LOCK_EX | LOCK_NB) == 0) return file;
-    if (errno == EWOULDBLOCK) return error{"another process uses it; stop that one first"};
+    if (errno == EWOULDBLOCK) return error::busy("another process uses it; stop that one first");
     return base::system_error("cannot lock it");
 }
 
@@ -153,17 +153,18 @@ result<void> check_ours(const fs::path& directory) {
         if (name != "lock" && name != "lost+found" && !name.starts_with("key.posy-tmp")) stranger = name;
     });
     if (stranger.empty()) return {};
-    return error{"has '" + stranger +
-                 "' in it and no 'key', so it is not a folder of the cache; name an empty one"};
+    return error::invalid("has '" + stranger +
+                          "' in it and no 'key', so it is not a folder of the cache; name an empty one");
 }
 
 result<hasher> read_key(const fs::path& path) {
     const auto file = base::open_regular(path);
-    if (!file) return error{"its file 'key' cannot be read: " + file.error().text()};
+    if (!file) return file.error().behind("its file 'key' cannot be read");
     const auto key =
         base::regular_size(file->get()) == key_size ? first_bytes(file->get(), key_size) : std::nullopt;
     if (!key)
-        return error{"its file 'key' does not have the 16 bytes of a key; empty the folder to start anew"};
+        return error::damaged(
+            "its file 'key' does not have the 16 bytes of a key; empty the folder to start anew");
     return hasher(hash_family::siphash,
                   {load_little<std::uint64_t>(key->data()), load_little<std::uint64_t>(key->data() + 8)});
 }
@@ -181,7 +182,7 @@ result<hasher> names_in(const fs::path& directory) {
     if (file) ::fchmod(file->get(), S_IRUSR | S_IWUSR);
     auto written = file ? base::write_fully(file->get(), key) : file.error();
     if (written) written = file->commit();
-    if (!written) return error{"cannot write its file 'key': " + written.error().text()};
+    if (!written) return written.error().behind("cannot write its file 'key'");
     return hasher(hash_family::siphash, *made);
 }
 
@@ -218,13 +219,14 @@ result<std::unique_ptr<disk_store>> disk_store::open(const disk_options& options
     std::error_code wrong;
     fs::create_directories(options.directory, wrong);
     const auto name = options.directory.string();
-    if (wrong) return error{name + ": cannot make this folder for the cache: " + wrong.message()};
+    if (wrong)
+        return error::input_output(name + ": cannot make this folder for the cache: " + wrong.message());
     if (auto checked = check_ours(options.directory); !checked)  // before anything is made in it
-        return error{name + ": " + checked.error().text()};
+        return checked.error().behind(name);
     auto ours = claim(options.directory);
-    if (!ours) return error{name + ": " + ours.error().text()};
+    if (!ours) return ours.error().behind(name);
     const auto names = names_in(options.directory);
-    if (!names) return error{name + ": " + names.error().text()};
+    if (!names) return names.error().behind(name);
     auto empty = std::make_unique<index>(options.bytes, std::move(*ours), watching);
     std::unique_ptr<disk_store> opened(new disk_store(options, *names, std::move(empty)));
     opened->scan();
@@ -287,7 +289,7 @@ result<bool> disk_store::put(const stored_response& response) {
         const auto path = path_of(response);
         std::error_code ignored;
         fs::create_directory(path.parent_path(), ignored);
-        if (fs::is_symlink(path.parent_path(), ignored)) return error{"its folder is a link"};
+        if (fs::is_symlink(path.parent_path(), ignored)) return error::input_output("its folder is a link");
         auto file = base::atomic_file::in_place_of(path);
         if (!file) return file;
         for (const std::string_view part : {std::string_view(head), std::string_view(*response.body)}) {
@@ -297,7 +299,7 @@ result<bool> disk_store::put(const stored_response& response) {
     };
     const bool right = head.size() <= stored_prefix_size + most_stored_head && size <= largest() &&
                        index_->files.fits(item->size);
-    auto file = right ? write() : error{"too large"};
+    auto file = right ? write() : error::too_large("too large");
     const std::lock_guard guard(index_->lock);
     auto placed = file ? file->commit(base::durability::kill) : file.error();
     if (placed) return index_->files.put(std::move(item), drop);

@@ -79,17 +79,13 @@ response_head head_from(base::reader& from) {
 
 // The head's bytes, when the prefix and the head are whole.
 result<byte_view> checked_head(byte_view bytes, const stored_sizes& sizes) {
-    if (bytes.size() < stored_prefix_size + sizes.head) return error{"the head is cut off", bytes.size()};
+    if (bytes.size() < stored_prefix_size + sizes.head)
+        return error::damaged("the head is cut off", bytes.size());
     bytes = bytes.first(stored_prefix_size + sizes.head);
     if (load_little<std::uint64_t>(bytes.data() + head_checksum_at) != head_checksum(bytes)) {
-        return error{"the head's checksum does not fit: the file is damaged", head_checksum_at};
+        return error::damaged("the head's checksum does not fit: the file is damaged", head_checksum_at);
     }
     return bytes.subspan(stored_prefix_size);
-}
-
-error inside_head(error why) {
-    why.offset = why.offset.value_or(0) + stored_prefix_size;
-    return why;
 }
 
 }  // namespace
@@ -144,7 +140,7 @@ result<label> parse_label(byte_view prefix_and_head) {
     if (!head) return head.error();
     base::reader from(*head);
     auto made = label_from(from);
-    if (from.wrong()) return inside_head(*from.wrong());
+    if (from.wrong()) return from.wrong()->in_part_at(stored_prefix_size);
     made.size = sizes->total();
     return made;
 }
@@ -167,13 +163,13 @@ result<stored> parse_stored(byte_view prefix_and_head, std::shared_ptr<const std
     static_cast<label&>(parts) = label_from(from);
     parts.initial_age = static_cast<seconds>(from.number<std::uint64_t>());
     parts.head = head_from(from);
-    if (from.finish()) return inside_head(*from.finish());
+    if (from.finish()) return from.finish()->in_part_at(stored_prefix_size);
     const auto before = prefix_and_head.size();
     if (body->size() != sizes->body)
-        return error{"the body is cut off, or more than the body", before + body->size()};
+        return error::damaged("the body is cut off, or more than the body", before + body->size());
     if (checksum(as_byte_view(*body)) !=
         load_little<std::uint64_t>(prefix_and_head.data() + body_checksum_at)) {
-        return error{"the body's checksum does not fit: the file is damaged", before};
+        return error::damaged("the body's checksum does not fit: the file is damaged", before);
     }
     parts.body = std::move(body);
     return completed(std::move(parts));

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string_view>
 
 namespace posy {
@@ -17,8 +16,23 @@ enum class codec_id : std::uint8_t {
     counters = 5,  // of a counting filter
 };
 
-std::string_view name_of(codec_id);
-std::optional<codec_id> codec_named(std::string_view);
+constexpr std::string_view name_of(codec_id member) {
+    switch (member) {
+        case codec_id::raw:
+            return "raw";
+        case codec_id::adaptive:
+            return "adaptive";
+        case codec_id::range:
+            return "range";
+        case codec_id::bytes:
+            return "bytes";
+        case codec_id::gaps:
+            return "gaps";
+        case codec_id::counters:
+            return "counters";
+    }
+    return {};
+}
 
 // What a sender cares about. `smallest` takes the time that a few bytes are worth: bit by bit up to a
 // quarter of a megabyte of array, the fast coders above. None of them ever sends more than raw would.

@@ -33,14 +33,16 @@ enum class queryable_form : std::uint8_t {
     list = 3,   // the sorted positions of the ones, for arrays that are nearly empty
 };
 
-constexpr std::string_view name_of(queryable_form form) {
-    return form == queryable_form::small ? "small" : form == queryable_form::fast ? "fast" : "list";
-}
-constexpr std::optional<queryable_form> queryable_form_named(std::string_view name) {
-    for (const auto form : {queryable_form::small, queryable_form::fast, queryable_form::list}) {
-        if (name_of(form) == name) return form;
+constexpr std::string_view name_of(queryable_form member) {
+    switch (member) {
+        case queryable_form::small:
+            return "small";
+        case queryable_form::fast:
+            return "fast";
+        case queryable_form::list:
+            return "list";
     }
-    return std::nullopt;
+    return {};
 }
 
 class compressed_filter {

@@ -30,8 +30,14 @@ enum class update_rule : std::uint8_t {
     plain = 1,         // every counter of the key grows by the weight
     conservative = 2,  // no counter of the key grows beyond the least of them plus the weight
 };
-constexpr std::string_view name_of(update_rule rule) {
-    return rule == update_rule::plain ? "plain" : "conservative";
+constexpr std::string_view name_of(update_rule member) {
+    switch (member) {
+        case update_rule::plain:
+            return "plain";
+        case update_rule::conservative:
+            return "conservative";
+    }
+    return {};
 }
 
 class count_min {

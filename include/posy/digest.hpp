@@ -42,8 +42,19 @@ enum class hash_family : std::uint8_t {
     multiply_shift = 4,  // pairwise independent (Dietzfelbinger 1996), multipliers drawn from seed.low
 };
 
-std::string_view name_of(hash_family);
-std::optional<hash_family> hash_family_named(std::string_view);
+constexpr std::string_view name_of(hash_family member) {
+    switch (member) {
+        case hash_family::xxh3:
+            return "xxh3";
+        case hash_family::siphash:
+            return "siphash";
+        case hash_family::md5:
+            return "md5";
+        case hash_family::multiply_shift:
+            return "multiply-shift";
+    }
+    return {};
+}
 // Every family of this build and machine.
 std::span<const hash_family> hash_families();
 

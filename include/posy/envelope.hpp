@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "posy/base/names.hpp"
 #include "posy/bytes.hpp"
 #include "posy/digest.hpp"
 #include "posy/result.hpp"
@@ -29,7 +30,31 @@ enum class kind : std::uint8_t {
     refusal = 10,  // text: why the sender has given up
 };
 
-std::string_view name_of(kind);
+constexpr std::string_view name_of(kind member) {
+    switch (member) {
+        case kind::sketch:
+            return "sketch";
+        case kind::symbols:
+            return "symbols";
+        case kind::more:
+            return "more";
+        case kind::list:
+            return "list";
+        case kind::filter:
+            return "filter";
+        case kind::tree:
+            return "tree";
+        case kind::offer:
+            return "offer";
+        case kind::want:
+            return "want";
+        case kind::texts:
+            return "texts";
+        case kind::refusal:
+            return "refusal";
+    }
+    return {};
+}
 
 class envelope {
   public:

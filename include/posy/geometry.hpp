@@ -5,12 +5,11 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "posy/base/names.hpp"
 #include "posy/digest.hpp"
 #include "posy/result.hpp"
 
@@ -25,9 +24,21 @@ enum class layout_id : std::uint8_t {
     narrow = 5,   // in 128 bits: with 4-bit counters, one cache miss for a counting filter
 };
 
-std::string_view name_of(layout_id);
-std::optional<layout_id> layout_named(std::string_view);
-std::span<const layout_id> layout_ids();
+constexpr std::string_view name_of(layout_id member) {
+    switch (member) {
+        case layout_id::spread:
+            return "spread";
+        case layout_id::sliced:
+            return "sliced";
+        case layout_id::blocked:
+            return "blocked";
+        case layout_id::paired:
+            return "paired";
+        case layout_id::narrow:
+            return "narrow";
+    }
+    return {};
+}
 
 inline constexpr std::uint64_t max_bits = std::uint64_t{1} << 40;
 

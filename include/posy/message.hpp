@@ -90,8 +90,6 @@ class message_reader {
     result<std::optional<message>> next();
 
   private:
-    result<std::optional<message>> read();
-
     int file_;
     read_limits limits_;
     std::uint64_t first_ = 0, at_ = 0;

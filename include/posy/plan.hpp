@@ -15,7 +15,20 @@
 
 namespace posy {
 
-enum class goal { rate, memory, message, delta };
+enum class goal : std::uint8_t { rate, memory, message, delta };
+constexpr std::string_view name_of(goal member) {
+    switch (member) {
+        case goal::rate:
+            return "rate";
+        case goal::memory:
+            return "memory";
+        case goal::message:
+            return "message";
+        case goal::delta:
+            return "delta";
+    }
+    return {};
+}
 
 // Only `items` is needed; whatever else is given is kept, and what is not is chosen. With nothing else the
 // plan is for a rate of 1 %.

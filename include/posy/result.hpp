@@ -12,14 +12,51 @@
 
 namespace posy {
 
+// What a caller can do about an error depends on its kind.
+enum class error_kind : std::uint8_t {
+    invalid,       // an argument that cannot be: correct the call
+    damaged,       // bytes that are not what they claim to be: get them again
+    too_large,     // beyond a limit, or the memory there is: raise the limit or ask for less
+    mismatch,      // two things that do not go together: geometries, hashes, a delta and its base
+    unsupported,   // a kind, version or operation that this build does not have
+    busy,          // another process holds it: try again later
+    input_output,  // the system or a file: its text has the reason
+};
+
 struct error {
-    std::string message;                    // what is wrong and what to do, one line, no full stop
+    error_kind kind = error_kind::invalid;
+    std::string message{};                  // what is wrong and what to do, one line, no full stop
     std::optional<std::uint64_t> offset{};  // byte offset in the input it speaks of, if it speaks of one
+
+    using place = std::optional<std::uint64_t>;
+    static error invalid(std::string what, place at = {}) {
+        return {error_kind::invalid, std::move(what), at};
+    }
+    static error damaged(std::string what, place at = {}) {
+        return {error_kind::damaged, std::move(what), at};
+    }
+    static error too_large(std::string what, place at = {}) {
+        return {error_kind::too_large, std::move(what), at};
+    }
+    static error mismatch(std::string what, place at = {}) {
+        return {error_kind::mismatch, std::move(what), at};
+    }
+    static error unsupported(std::string what, place at = {}) {
+        return {error_kind::unsupported, std::move(what), at};
+    }
+    static error busy(std::string what, place at = {}) { return {error_kind::busy, std::move(what), at}; }
+    static error input_output(std::string what, place at = {}) {
+        return {error_kind::input_output, std::move(what), at};
+    }
 
     // "at byte 12: message", for printing behind the name of the file.
     std::string text() const {
         return offset ? "at byte " + std::to_string(*offset) + ": " + message : message;
     }
+    // The same error about a part that starts at byte `start` of a whole.
+    error in_part_at(std::uint64_t start) const { return {kind, message, offset.value_or(0) + start}; }
+    // The same error behind a name, or behind what could not be done because of it.
+    error behind(const std::string& name) const { return {kind, name + ": " + text()}; }
 };
 
 template <class T>

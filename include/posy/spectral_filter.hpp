@@ -34,7 +34,17 @@ enum class spectral_method : std::uint8_t {
     minimum_increase = 2,
     recurring_minimum = 3
 };
-std::string_view name_of(spectral_method);
+constexpr std::string_view name_of(spectral_method member) {
+    switch (member) {
+        case spectral_method::minimum_selection:
+            return "minimum selection";
+        case spectral_method::minimum_increase:
+            return "minimum increase";
+        case spectral_method::recurring_minimum:
+            return "recurring minimum";
+    }
+    return {};
+}
 
 class spectral_filter {
   public:

@@ -14,7 +14,9 @@
 
 namespace posy::base {
 
-error system_error(const std::string& what) { return {what + ": " + std::strerror(errno)}; }
+error system_error(const std::string& what) {
+    return error::input_output(what + ": " + std::strerror(errno));
+}
 
 descriptor& descriptor::operator=(descriptor&& other) noexcept {
     std::swap(number_, other.number_);
@@ -36,7 +38,7 @@ result<descriptor> open_regular(const std::filesystem::path& path) {
     if (file.get() < 0) return system_error("cannot open");
     struct stat status {};
     if (fstat(file.get(), &status) != 0) return system_error("cannot read");
-    if (!S_ISREG(status.st_mode)) return error{"not a regular file"};
+    if (!S_ISREG(status.st_mode)) return error::input_output("not a regular file");
     return file;
 }
 
@@ -110,7 +112,7 @@ result<std::filesystem::path> behind_links(const std::filesystem::path& name) {
     std::error_code failed;
     if (!is_symlink(name, failed)) return name;
     auto target = canonical(name, failed);
-    if (failed) return error{"it is a link to nowhere"};
+    if (failed) return error::input_output("it is a link to nowhere");
     return target;
 }
 
@@ -165,7 +167,7 @@ descriptor create_named(const std::filesystem::path& target, std::string& tempor
 }  // namespace
 
 result<atomic_file> atomic_file::create(const std::filesystem::path& name) {
-    if (name.empty()) return error{"a file without a name cannot be written"};
+    if (name.empty()) return error::invalid("a file without a name cannot be written");
     struct stat old {};
     const bool exists = stat(name.c_str(), &old) == 0;
     if (exists && !S_ISREG(old.st_mode)) {

@@ -60,9 +60,9 @@ std::string seconds(std::chrono::milliseconds time) {
 
 error held(int holder, std::chrono::milliseconds limit) {
     const std::string who = holder > 0 ? "process " + std::to_string(holder) : "another process";
-    return {who + " is changing it" +
-            (limit > 0ms ? ", and was not done within " + seconds(limit) + "; try again later"
-                         : "; try again when it is done")};
+    return error::busy(who + " is changing it" +
+                       (limit > 0ms ? ", and was not done within " + seconds(limit) + "; try again later"
+                                    : "; try again when it is done"));
 }
 
 }  // namespace

@@ -6,11 +6,6 @@
 #include <string_view>
 
 namespace posy::base {
-namespace {
-
-constexpr std::array all{instruction_set::scalar, instruction_set::avx2, instruction_set::avx512};
-
-}  // namespace
 
 bool has(instruction_set set) {
 #if defined(__x86_64__)
@@ -30,21 +25,9 @@ bool has(instruction_set set) {
     return set == instruction_set::scalar;
 }
 
-const char* name_of(instruction_set set) {
-    switch (set) {
-        case instruction_set::avx2:
-            return "avx2";
-        case instruction_set::avx512:
-            return "avx512";
-        case instruction_set::scalar:
-            break;
-    }
-    return "scalar";
-}
-
 std::vector<instruction_set> instruction_sets() {
     std::vector<instruction_set> sets;
-    std::ranges::copy_if(all, std::back_inserter(sets), has);
+    std::ranges::copy_if(members<instruction_set>, std::back_inserter(sets), has);
     return sets;
 }
 
@@ -53,7 +36,7 @@ instruction_set best_instruction_set() {
         const char* asked = std::getenv("POSY_KERNEL");
         const auto sets = instruction_sets();
         for (const instruction_set set : sets)
-            if (asked && std::string_view(asked) == name_of(set)) return set;
+            if (asked && name_of(set) == asked) return set;
         return sets.back();
     }();
     return best;

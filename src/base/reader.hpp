@@ -49,16 +49,21 @@ class reader {
     std::uint64_t offset() const { return size_ - rest_.size(); }
     std::size_t left() const { return rest_.size(); }
 
-    // The error is about the field read last.
-    void fail(const std::string& message) {
-        if (!wrong_) wrong_ = error{message + "; the bytes are damaged or from another program", start_};
+    // The error is about the field read last, or the one at `offset`.
+    void fail(const std::string& message, std::optional<std::uint64_t> offset = {}) {
+        if (!wrong_)
+            wrong_ = error::damaged(message + "; the bytes are damaged or from another program",
+                                    offset.value_or(start_));
+    }
+    // The field read last is for a reader that knows more.
+    void fail_unsupported(const std::string& message) {
+        if (!wrong_) wrong_ = error::unsupported(message + "; use a newer Posy", start_);
     }
     // The field read last may be right, but asks for more memory than the reader was allowed.
     void fail_above_limit(const std::string& what, std::uint64_t bytes, std::uint64_t max_bytes);
     // What a part of the bytes had wrong, of which the first was the first of the field read last.
-    void fail_inside(error why) {
-        why.offset = start_ + why.offset.value_or(0);
-        if (!wrong_) wrong_ = std::move(why);
+    void fail_inside(const error& why) {
+        if (!wrong_) wrong_ = why.in_part_at(start_);
     }
     const std::optional<error>& wrong() const { return wrong_; }
     // The first thing wrong, bytes left over being one.
@@ -83,7 +88,7 @@ inline std::string above_limit(std::uint64_t bytes, std::uint64_t max_bytes) {
 }
 
 inline void reader::fail_above_limit(const std::string& what, std::uint64_t bytes, std::uint64_t max_bytes) {
-    if (!wrong_) wrong_ = error{what + " of " + above_limit(bytes, max_bytes), start_};
+    if (!wrong_) wrong_ = error::too_large(what + " of " + above_limit(bytes, max_bytes), start_);
 }
 
 }  // namespace posy::base

@@ -1,4 +1,5 @@
-// Unsigned LEB128: seven bits a byte, least group first, the high bit on all bytes but the last.
+// Numbers as bytes, lowest first. Varints are unsigned LEB128: seven bits per byte, least group first, the
+// high bit on all bytes but the last.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +13,13 @@ namespace posy::base {
 inline void put_varint(std::vector<std::byte>& to, std::uint64_t value) {
     for (; value >= 0x80; value >>= 7) to.push_back(static_cast<std::byte>(value | 0x80));
     to.push_back(static_cast<std::byte>(value));
+}
+
+// A number of as many bytes as its type has.
+template <class Unsigned>
+void put_little(std::vector<std::byte>& to, Unsigned value) {
+    to.resize(to.size() + sizeof value);
+    store_little(&to[to.size() - sizeof value], value);
 }
 
 // How many bytes it takes.

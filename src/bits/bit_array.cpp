@@ -21,7 +21,8 @@ namespace {
 using bits::huge_page;
 
 error out_of_memory(std::uint64_t bytes) {
-    return {"no memory for an array of " + std::to_string(bytes) + " bytes; ask for fewer bits"};
+    return error::too_large("no memory for an array of " + std::to_string(bytes) +
+                            " bytes; ask for fewer bits");
 }
 
 std::uint64_t round_up(std::uint64_t n, std::uint64_t unit) { return (n + unit - 1) / unit * unit; }
@@ -59,7 +60,8 @@ result<bit_array> bit_array::map(int file, std::uint64_t offset, std::uint64_t b
     const std::uint64_t length = offset - start + word_count(bits) * 8;
     void* base = mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, file,
                       static_cast<off_t>(start));
-    if (base == MAP_FAILED) return error{std::string("cannot map the file: ") + std::strerror(errno)};
+    if (base == MAP_FAILED)
+        return error::input_output(std::string("cannot map the file: ") + std::strerror(errno));
     auto* words = reinterpret_cast<std::uint64_t*>(static_cast<std::byte*>(base) + (offset - start));
     return bit_array(memory(words, [=](std::uint64_t*) { munmap(base, length); }), bits,
                      page_use{true, false});

@@ -45,7 +45,7 @@ result<void> decode_adaptive(byte_view in, bit_room out) {
         out.words[i / 64] |= std::uint64_t{bit} << i % 64;
         model.add(bit);
     }
-    if (!coder.ended_well()) return error{"the coded bits do not end where they should", in.size()};
+    if (!coder.ended_well()) return error::damaged("the coded bits do not end where they should", in.size());
     return {};
 }
 

@@ -88,13 +88,13 @@ result<void> decode_byte_array(const byte_array_form& form, byte_view coded, std
     while (parts.size() < chunks.count()) {
         const std::size_t before = coded.size();
         const auto size = base::take_varint(coded);
-        if (!size || *size > coded.size()) return error{"a chunk is cut off", at};
+        if (!size || *size > coded.size()) return error::damaged("a chunk is cut off", at);
         at += before - coded.size();
         parts.push_back({coded.first(*size), at});
         coded = coded.subspan(*size);
         at += *size;
     }
-    if (chunks.count() > 1 && !coded.empty()) return error{"bytes left over", at};
+    if (chunks.count() > 1 && !coded.empty()) return error::damaged("bytes left over", at);
 
     const byte_coder coder(form.model, lanes_for(form.coded_bytes), run.instructions);
     std::vector<byte_coder::scratch> spare(std::clamp<std::uint64_t>(run.threads, 1, chunks.count()));
@@ -113,7 +113,7 @@ result<void> decode_byte_array(const byte_array_form& form, byte_view coded, std
         }
     });
     for (const part& one : parts)
-        if (one.wrong) return error{one.wrong, one.at};
+        if (one.wrong) return error::damaged(one.wrong, one.at);
     return {};
 }
 

@@ -39,10 +39,10 @@ void encode_bytes(bit_view view, std::vector<std::byte>& out, const base::how& r
 result<void> decode_bytes(byte_view coded, bit_room room, const base::how& run) {
     const std::size_t size = coded.size();
     const auto ones = base::take_varint(coded);
-    if (!ones) return error{"the count of ones is cut off or not a number", 0};
-    if (*ones > room.bits) return error{"more ones than bits", 0};
+    if (!ones) return error::damaged("the count of ones is cut off or not a number", 0);
+    if (*ones > room.bits) return error::damaged("more ones than bits", 0);
     if (*ones == 0 || *ones == room.bits) {
-        if (!coded.empty()) return error{"bytes left over", size - coded.size()};
+        if (!coded.empty()) return error::damaged("bytes left over", size - coded.size());
         if (*ones == 0) return {};
         std::ranges::fill(room.words, ~std::uint64_t{0});
         room.words.back() = tail_mask(room.bits);
@@ -50,7 +50,7 @@ result<void> decode_bytes(byte_view coded, bit_room room, const base::how& run) 
     }
     auto done = decode_byte_array(form_of(*ones, room.bits), coded, room.words, size - coded.size(), run);
     if (done && bits::count_ones(room.words, run.instructions) != *ones)
-        return error{"not as many ones as announced", 0};
+        return error::damaged("not as many ones as announced", 0);
     return done;
 }
 

@@ -10,30 +10,6 @@
 #include "posy/base/machine.hpp"
 
 namespace posy {
-namespace {
-
-constexpr std::array names{
-    std::pair{codec_id::raw, std::string_view("raw")},
-    std::pair{codec_id::adaptive, std::string_view("adaptive")},
-    std::pair{codec_id::range, std::string_view("range")},
-    std::pair{codec_id::bytes, std::string_view("bytes")},
-    std::pair{codec_id::gaps, std::string_view("gaps")},
-    std::pair{codec_id::counters, std::string_view("counters")},
-};
-
-}  // namespace
-
-std::string_view name_of(codec_id id) {
-    const auto* found = std::ranges::find(names, id, [](const auto& entry) { return entry.first; });
-    return found == names.end() ? "unknown" : found->second;
-}
-
-std::optional<codec_id> codec_named(std::string_view name) {
-    const auto* found = std::ranges::find(names, name, [](const auto& entry) { return entry.second; });
-    if (found == names.end()) return std::nullopt;
-    return found->first;
-}
-
 namespace codec {
 namespace {
 
@@ -54,10 +30,11 @@ base::how run_for(std::uint64_t bits) {
 result<void> check_work(codec_id id, byte_view coded, std::uint64_t array_bits, const allowance& free) {
     const std::uint64_t size = coded.size();
     const auto beyond = [&](std::uint64_t most) {
-        return error{std::string(name_of(id)) + " coding of " + std::to_string(array_bits) + " bits in " +
-                         std::to_string(size) + " bytes, where a reader takes at most " +
-                         std::to_string(most) + "; code the array in another way",
-                     0};
+        return error::too_large(std::string(name_of(id)) + " coding of " + std::to_string(array_bits) +
+                                    " bits in " + std::to_string(size) +
+                                    " bytes, where a reader takes at most " + std::to_string(most) +
+                                    "; code the array in another way",
+                                0);
     };
     switch (id) {
         case codec_id::raw:
@@ -81,14 +58,14 @@ result<void> check_work(codec_id id, byte_view coded, std::uint64_t array_bits, 
             const std::uint64_t ones = base::take_varint(coded).value_or(0);
             const std::uint64_t rarer = std::min(ones, array_bits - std::min(ones, array_bits));
             if (rarer > free.ones + ones_per_byte * size) {
-                return error{"gaps between " + std::to_string(rarer) + " bits in " + std::to_string(size) +
-                                 " bytes; code the array in another way",
-                             0};
+                return error::too_large("gaps between " + std::to_string(rarer) + " bits in " +
+                                            std::to_string(size) + " bytes; code the array in another way",
+                                        0);
             }
             return {};
         }
     }
-    return error{"an unknown codec", 0};
+    return error::unsupported("an unknown codec", 0);
 }
 
 codec_id choose(bit_view in, coding want) {
@@ -128,9 +105,13 @@ void encode(codec_id id, bit_view bits, std::vector<std::byte>& out) {
             return encode_bytes(bits, out, run_for(bits.bits));
         case codec_id::gaps:
             return encode_gaps(bits, out, run_for(bits.bits));
-        default:
+        case codec_id::range:
             return encode_range(bits, out);
+        case codec_id::raw:
+        case codec_id::counters:
+            break;
     }
+    __builtin_unreachable();
 }
 
 result<void> decode(codec_id id, byte_view in, bit_room out) {
@@ -141,9 +122,13 @@ result<void> decode(codec_id id, byte_view in, bit_room out) {
             return decode_bytes(in, out, run_for(out.bits));
         case codec_id::gaps:
             return decode_gaps(in, out, run_for(out.bits));
-        default:
+        case codec_id::range:
             return decode_range(in, out);
+        case codec_id::raw:
+        case codec_id::counters:
+            break;
     }
+    __builtin_unreachable();
 }
 
 }  // namespace codec

@@ -76,23 +76,24 @@ result<void> decode_counters(byte_view coded, std::span<std::uint64_t> words, st
     const std::uint64_t size = coded.size(), cells = cells_for(counters, width);
     const auto at = [&] { return size - coded.size(); };
     const auto largest = base::take_varint(coded);
-    if (!largest || *largest >> width != 0) return error{"the largest counter is cut off or too large", 0};
+    if (!largest || *largest >> width != 0)
+        return error::damaged("the largest counter is cut off or too large", 0);
     histogram values{cells};
     for (unsigned v = 1; v <= *largest; ++v) {
         const std::uint64_t here = at();
         const auto count = base::take_varint(coded);
         if (!count || *count > values[0] || (v == *largest && *count == 0))
-            return error{"the histogram of the counters is cut off or wrong", here};
+            return error::damaged("the histogram of the counters is cut off or wrong", here);
         values[v] = *count;
         values[0] -= *count;
     }
     if (*largest == 0) {
-        if (!coded.empty()) return error{"bytes left over", at()};
+        if (!coded.empty()) return error::damaged("bytes left over", at());
         return {};
     }
     auto done = decode_byte_array(form_of(values, cells, counters, width), coded, words, at(), run);
     if (done && count_values(words, cells, width, run.instructions) != values)
-        return error{"not the counters that were announced", 0};
+        return error::damaged("not the counters that were announced", 0);
     return done;
 }
 

@@ -97,11 +97,11 @@ std::vector<std::byte> encode_elias_fano(bit_view in) {
 }
 
 result<elias_fano> elias_fano::open(byte_view bytes, std::uint64_t bits, base::instruction_set set) {
-    if (bits == 0 || bits > max_bits) return error{"an array of " + std::to_string(bits) + " bits"};
+    if (bits == 0 || bits > max_bits) return error::damaged("an array of " + std::to_string(bits) + " bits");
     byte_view rest = bytes;
     const auto wrong = [&](const char* what) {
-        return error{std::string(what) + "; the message is damaged or from another program",
-                     bytes.size() - rest.size()};
+        return error::damaged(std::string(what) + "; the message is damaged or from another program",
+                              bytes.size() - rest.size());
     };
     elias_fano it;
     it.bits_ = bits;
@@ -169,7 +169,7 @@ void elias_fano::prefetch(std::uint64_t position) const {
 
 result<void> elias_fano::unpack(bit_room room) const {
     const auto wrong = [](const char* what) {
-        return error{std::string(what) + "; the message is damaged or from another program"};
+        return error::damaged(std::string(what) + "; the message is damaged or from another program");
     };
     if (low_bits_ == 0) {
         std::uint64_t ones = 0;

@@ -83,10 +83,10 @@ void encode_gaps(bit_view view, std::vector<std::byte>& out, const base::how& ru
 result<void> decode_gaps(byte_view coded, bit_room room, const base::how& run) {
     const std::size_t total = coded.size();
     const auto ones = base::take_varint(coded);
-    if (!ones) return error{"the count of ones is cut off or not a number", 0};
-    if (*ones > room.bits) return error{"more ones than bits", 0};
+    if (!ones) return error::damaged("the count of ones is cut off or not a number", 0);
+    if (*ones > room.bits) return error::damaged("more ones than bits", 0);
     if (*ones == 0 || *ones == room.bits) {
-        if (!coded.empty()) return error{"bytes left over", total - coded.size()};
+        if (!coded.empty()) return error::damaged("bytes left over", total - coded.size());
         if (*ones != 0) complement(room.words, room.bits);
         return {};
     }
@@ -108,14 +108,14 @@ result<void> decode_gaps(byte_view coded, bit_room room, const base::how& run) {
         while (parts.size() < chunks) {
             const std::size_t at = total - coded.size();
             const auto here = base::take_varint(coded), size = here ? base::take_varint(coded) : here;
-            if (!size || *size > coded.size()) return error{"a chunk is cut off", at};
-            if (*here > left) return error{"more ones in the chunks than announced", at};
+            if (!size || *size > coded.size()) return error::damaged("a chunk is cut off", at);
+            if (*here > left) return error::damaged("more ones in the chunks than announced", at);
             left -= *here;
             parts.push_back({coded.first(*size), *here, total - coded.size()});
             coded = coded.subspan(*size);
         }
-        if (!coded.empty()) return error{"bytes left over", total - coded.size()};
-        if (left != 0) return error{"fewer ones in the chunks than announced", 0};
+        if (!coded.empty()) return error::damaged("bytes left over", total - coded.size());
+        if (left != 0) return error::damaged("fewer ones in the chunks than announced", 0);
     }
     const gap_coder coder(coded_ones, room.bits);
     base::for_each_index(chunks, run.threads, [&](std::size_t i) {
@@ -123,7 +123,7 @@ result<void> decode_gaps(byte_view coded, bit_room room, const base::how& run) {
         parts[i].wrong = coder.decode(parts[i].coded, room.words, from, to, parts[i].ones);
     });
     for (const part& one : parts)
-        if (one.wrong) return error{one.wrong, one.at};
+        if (one.wrong) return error::damaged(one.wrong, one.at);
     if (complemented) complement(room.words, room.bits);
     return {};
 }

@@ -14,13 +14,13 @@ std::vector<std::byte> raw_bytes(const bit_array& bits) {
 
 result<void> read_raw(byte_view in, bit_room out) {
     if (in.size() != out.words.size() * 8) {
-        return error{std::to_string(in.size()) + " bytes for " + std::to_string(out.words.size()) +
-                         " words; the bytes are damaged",
-                     0};
+        return error::damaged(std::to_string(in.size()) + " bytes for " + std::to_string(out.words.size()) +
+                                  " words; the bytes are damaged",
+                              0);
     }
     for (std::size_t i = 0; i < out.words.size(); ++i) out.words[i] = load_little<std::uint64_t>(&in[8 * i]);
     if (const std::uint64_t used = out.bits % 64; used != 0 && out.words.back() >> used != 0)
-        return error{"bits are set past the end of the array; the bytes are damaged", in.size() - 1};
+        return error::damaged("bits are set past the end of the array; the bytes are damaged", in.size() - 1);
     return {};
 }
 

@@ -25,11 +25,11 @@ std::vector<std::byte> encode_position_list(bit_view in) {
 }
 
 result<position_list> position_list::open(byte_view bytes, std::uint64_t bits) {
-    if (bits == 0 || bits > max_bits) return error{"an array of " + std::to_string(bits) + " bits"};
+    if (bits == 0 || bits > max_bits) return error::damaged("an array of " + std::to_string(bits) + " bits");
     byte_view rest = bytes;
     const auto wrong = [&](const char* what) {
-        return error{std::string(what) + "; the message is damaged or from another program",
-                     bytes.size() - rest.size()};
+        return error::damaged(std::string(what) + "; the message is damaged or from another program",
+                              bytes.size() - rest.size());
     };
     const auto ones = base::take_varint(rest);
     if (!ones) return wrong("a number that is cut off or not in its shortest form");
@@ -99,7 +99,7 @@ result<void> position_list::unpack(bit_room room) const {
     for (std::uint64_t i = 0; i < ones_; ++i) {
         const std::uint64_t position = at(i);
         if (position < next || position >= bits_) {
-            return error{"a position out of order; the message is damaged or from another program"};
+            return error::damaged("a position out of order; the message is damaged or from another program");
         }
         room.words[position / 64] |= std::uint64_t{1} << position % 64;
         next = position + 1;

@@ -23,7 +23,7 @@ std::uint64_t zero_probability(std::uint64_t bits, std::uint64_t ones) {
     return share == 0 ? 1 : share > 0xffffffff ? 0xffffffff : share;
 }
 
-error damaged(std::size_t at) { return {"the coded bits are damaged", at}; }
+error damaged(std::size_t at) { return error::damaged("the coded bits are damaged", at); }
 
 }  // namespace
 

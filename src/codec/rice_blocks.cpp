@@ -112,11 +112,11 @@ std::vector<std::byte> encode_rice_blocks(bit_view in) {
 }
 
 result<rice_blocks> rice_blocks::open(byte_view bytes, std::uint64_t bits, base::instruction_set set) {
-    if (bits == 0 || bits > max_bits) return error{"an array of " + std::to_string(bits) + " bits"};
+    if (bits == 0 || bits > max_bits) return error::damaged("an array of " + std::to_string(bits) + " bits");
     byte_view rest = bytes;
     const auto wrong = [&](const char* what) {
-        return error{std::string(what) + "; the message is damaged or from another program",
-                     bytes.size() - rest.size()};
+        return error::damaged(std::string(what) + "; the message is damaged or from another program",
+                              bytes.size() - rest.size());
     };
     rice_blocks it;
     it.bits_ = bits;
@@ -192,7 +192,7 @@ void rice_blocks::prefetch(std::uint64_t position) const {
 
 result<void> rice_blocks::unpack(bit_room room) const {
     const auto wrong = [](const char* what) {
-        return error{std::string(what) + "; the message is damaged or from another program"};
+        return error::damaged(std::string(what) + "; the message is damaged or from another program");
     };
     const unsigned r = remainder_bits_;
     for (std::uint64_t b = 0; b < blocks_; ++b) {

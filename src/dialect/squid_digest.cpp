@@ -49,34 +49,38 @@ result<squid_digest> squid_digest::make(std::uint64_t capacity, unsigned bits_pe
     if (auto known = check(hasher(hash_family::md5)); !known) return known.error();
     capacity = std::max<std::uint64_t>(capacity, 1);
     if (bits_per_entry < 1 || bits_per_entry > 255)
-        return error{"a digest of Squid has 1 to 255 bits per entry"};
+        return error::invalid("a digest of Squid has 1 to 255 bits per entry");
     if (capacity >= std::uint64_t{1} << 32 || mask_size(capacity, bits_per_entry) >= std::uint64_t{1} << 31)
-        return error{"a digest of Squid cannot be that large; use fewer bits per entry"};
+        return error::invalid("a digest of Squid cannot be that large; use fewer bits per entry");
     return squid_digest(capacity, bits_per_entry);
 }
 
 result<squid_digest> squid_digest::from_bytes(byte_view bytes, std::uint64_t max_mask) {
     if (auto known = check(hasher(hash_family::md5)); !known) return known.error();
     if (bytes.size() < header_size)
-        return error{"a digest of Squid starts with 128 bytes; this ends early", bytes.size()};
-    if (load_big(bytes, 2, 2) > current_version) return error{"a digest for a later version of Squid", 2};
-    if (load_big(bytes, 0, 2) < required_version) return error{"not a digest of Squid, or a very old one", 0};
-    if (load_big(bytes, 21, 1) != hashes) return error{"a digest of Squid has 4 hashes", 21};
+        return error::damaged("a digest of Squid starts with 128 bytes; this ends early", bytes.size());
+    if (load_big(bytes, 2, 2) > current_version)
+        return error::unsupported("a digest for a later version of Squid", 2);
+    if (load_big(bytes, 0, 2) < required_version)
+        return error::damaged("not a digest of Squid, or a very old one", 0);
+    if (load_big(bytes, 21, 1) != hashes) return error::damaged("a digest of Squid has 4 hashes", 21);
     const auto capacity = load_big(bytes, 4, 4), size = load_big(bytes, 16, 4);
     const auto per_entry = static_cast<unsigned>(load_big(bytes, 20, 1));
-    if (capacity == 0 || per_entry == 0) return error{"a digest without capacity", capacity == 0 ? 4U : 20U};
+    if (capacity == 0 || per_entry == 0)
+        return error::damaged("a digest without capacity", capacity == 0 ? 4U : 20U);
     if (size != mask_size(capacity, per_entry))
-        return error{"the size of the mask is not that of the capacity", 16};
-    if (size > max_mask) return error{"the mask is larger than the limit of " + std::to_string(max_mask), 16};
+        return error::damaged("the size of the mask is not that of the capacity", 16);
+    if (size > max_mask)
+        return error::too_large("the mask is larger than the limit of " + std::to_string(max_mask), 16);
     if (bytes.size() - header_size != size)
-        return error{"the mask should have " + std::to_string(size) + " bytes and has " +
-                         std::to_string(bytes.size() - header_size),
-                     header_size};
+        return error::damaged("the mask should have " + std::to_string(size) + " bytes and has " +
+                                  std::to_string(bytes.size() - header_size),
+                              header_size);
     squid_digest read(capacity, per_entry);
     std::ranges::copy(bytes.subspan(header_size), read.mask_.begin());
     read.items_ = load_big(bytes, 8, 4);
     if (read.fill() > max_fill)
-        return error{"more than 65 % of the bits are set: it would say yes to nearly everything"};
+        return error::damaged("more than 65 % of the bits are set: it would say yes to nearly everything");
     return read;
 }
 

@@ -35,7 +35,7 @@ result<coding> open_coding(queryable_form form, byte_view bytes, std::uint64_t b
         case queryable_form::list:
             return open_as<codec::position_list>(bytes, bits);
     }
-    return error{"unknown queryable form " + std::to_string(static_cast<unsigned>(form))};
+    return error::unsupported("unknown queryable form " + std::to_string(static_cast<unsigned>(form)));
 }
 
 result<std::vector<std::byte>> encode(queryable_form form, codec::bit_view bits) {
@@ -49,9 +49,10 @@ result<std::vector<std::byte>> encode(queryable_form form, codec::bit_view bits)
                 return encode_position_list(bits);
         }
     } catch (const std::bad_alloc&) {
-        return error{"no memory for the compressed form of " + std::to_string(bits.bits) + " bits"};
+        return error::too_large("no memory for the compressed form of " + std::to_string(bits.bits) +
+                                " bits");
     }
-    return error{"unknown queryable form " + std::to_string(static_cast<unsigned>(form))};
+    return error::unsupported("unknown queryable form " + std::to_string(static_cast<unsigned>(form)));
 }
 
 // How many keys ahead memory is asked for.
@@ -134,7 +135,7 @@ result<double> compressed_filter::false_positive_rate() const {
 
 result<bloom_filter> compressed_filter::unpack() const {
     if (const std::uint64_t memory = bits::array_memory(geometry_.bits); memory > bits_->max_unpacked)
-        return error{"unpacked it takes " + base::above_limit(memory, bits_->max_unpacked)};
+        return error::too_large("unpacked it takes " + base::above_limit(memory, bits_->max_unpacked));
     auto bits = bit_array::make(geometry_.bits);
     if (!bits) return bits.error();
     const auto unpacked = std::visit(

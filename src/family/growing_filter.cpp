@@ -44,7 +44,7 @@ double rate_of(std::span<const bloom_filter> stages) {
 
 result<void> check_rate(double rate) {
     if (rate > 0 && rate < 1) return {};
-    return error{"a rate of " + std::to_string(rate) + "; it must lie between 0 and 1"};
+    return error::invalid("a rate of " + std::to_string(rate) + "; it must lie between 0 and 1");
 }
 
 result<geometry> first_array(const growing_filter::options& o) {
@@ -80,7 +80,7 @@ result<growing_filter::forecast> growing_filter::expect(const options& o, std::u
     std::vector<double> came;
     for (auto left = static_cast<double>(items); stages.empty() || left > 0; g->bits *= growth) {
         if (stages.size() == max_stages || g->bits > max_bits)
-            return error{"more keys than a growing filter of such a first array can hold"};
+            return error::too_large("more keys than a growing filter of such a first array can hold");
         const double here = std::min(left, static_cast<double>(capacity(*g, o.rate)));
         add_load(stages, *g, here);
         came.push_back(here);
@@ -142,12 +142,12 @@ result<void> growing_filter::look_for_room() {
     again(std::max(holds - there, there < static_cast<double>(came_.back()) ? holds / 64 : 1));
     if (holds - there >= 1) return {};
     g.bits *= growth;
-    auto next = stages_.size() < max_stages ? bloom_filter::make(g) : error{"too many arrays"};
+    auto next = stages_.size() < max_stages ? bloom_filter::make(g) : error::too_large("too many arrays");
     if (!next) {
         again(static_cast<double>(g.bits) / 64);
-        return error{"the filter cannot grow (" + next.error().message +
-                     "); it holds all keys, but its rate of " +
-                     "false positives will rise above the promised"};
+        return error::too_large("the filter cannot grow (" + next.error().message +
+                                "); it holds all keys, but its rate of " +
+                                "false positives will rise above the promised");
     }
     stages_.push_back(std::move(*next));
     came_.push_back(0);
@@ -156,7 +156,8 @@ result<void> growing_filter::look_for_room() {
 }
 
 result<void> growing_filter::insert(std::span<const digest> digests) {
-    if (shrunk_) return error{"the filter has been shrunk to its promised rate; it takes no more keys"};
+    if (shrunk_)
+        return error::invalid("the filter has been shrunk to its promised rate; it takes no more keys");
     result<void> roomy;
     while (!digests.empty()) {
         if (sure_room_ == 0) {
@@ -213,8 +214,8 @@ double growing_filter::false_positive_rate() const { return rate_of(stages_); }
 
 // What is expected of a fold is not quite what its bits say; and what they say has to keep the promise.
 result<std::vector<bloom_filter>> growing_filter::folded() const {
-    const error above{"the rate of false positives is above the promised " + std::to_string(rate_) +
-                      " already"};
+    const error above = error::invalid("the rate of false positives is above the promised " +
+                                       std::to_string(rate_) + " already");
     if (false_positive_rate() > rate_) return above;
     std::vector<load> loads;
     for (std::size_t i = 0; i < stages_.size(); ++i)
@@ -237,8 +238,9 @@ result<std::vector<bloom_filter>> growing_filter::folded() const {
 
 result<bloom_filter> growing_filter::fold_down() const {
     if (stages_.size() > 1) {
-        return error{std::to_string(stages_.size()) +
-                     " arrays hold the keys; shrink() makes them small, or start with a larger first one"};
+        return error::too_large(
+            std::to_string(stages_.size()) +
+            " arrays hold the keys; shrink() makes them small, or start with a larger first one");
     }
     auto small = folded();
     if (!small) return small.error();
@@ -258,10 +260,12 @@ result<void> growing_filter::shrink() {
 }
 
 result<void> unite(growing_filter& into, const growing_filter& from) {
-    if (into.shrunk_ || from.shrunk_) return error{"a filter that has been shrunk cannot be united"};
+    if (into.shrunk_ || from.shrunk_)
+        return error::mismatch("a filter that has been shrunk cannot be united");
     const geometry a = into.stages_.front().geometry(), b = from.stages_.front().geometry();
     if (a != b) return mismatch(a, b);
-    if (into.rate_ != from.rate_) return error{"the filters promise different rates; only equals unite"};
+    if (into.rate_ != from.rate_)
+        return error::mismatch("the filters promise different rates; only equals unite");
     std::vector<bloom_filter> both;
     std::vector<std::uint64_t> came_both;
     for (std::size_t i = 0; i < std::max(into.stages_.size(), from.stages_.size()); ++i) {
@@ -279,9 +283,9 @@ result<void> unite(growing_filter& into, const growing_filter& from) {
         both.push_back(std::move(*stage));
     }
     if (const double rate = rate_of(both); rate > into.rate_) {
-        return error{"together the filters would have a rate of " + std::to_string(rate) +
-                     ", above the promised " + std::to_string(into.rate_) +
-                     "; start with a larger first array"};
+        return error::mismatch("together the filters would have a rate of " + std::to_string(rate) +
+                               ", above the promised " + std::to_string(into.rate_) +
+                               "; start with a larger first array");
     }
     into.stages_ = std::move(both);
     into.came_ = std::move(came_both);
@@ -328,8 +332,7 @@ estimate estimate_items(const growing_filter& filter, double level) {
 
 void growing_filter::append_to(std::vector<std::byte>& out) const {
     const geometry& first = stages_.front().geometry();
-    out.resize(out.size() + 8);
-    store_little(&out[out.size() - 8], std::bit_cast<std::uint64_t>(rate_));
+    base::put_little(out, std::bit_cast<std::uint64_t>(rate_));
     out.push_back(static_cast<std::byte>(first.layout));
     out.push_back(static_cast<std::byte>(first.hashes));
     out.push_back(static_cast<std::byte>(shrunk_));

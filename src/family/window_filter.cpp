@@ -18,15 +18,15 @@ namespace {
 
 result<void> check_generations(std::uint64_t slot, std::uint64_t generations) {
     if (generations == 0 || generations > window_filter::max_generations)
-        return error{std::to_string(generations) + " generations; 1 to 254 are possible"};
+        return error::invalid(std::to_string(generations) + " generations; 1 to 254 are possible");
     if (slot == 0 || slot > ~std::uint64_t{0} / (generations + 1))
-        return error{"a window must be longer than nothing and shorter than all time"};
+        return error::invalid("a window must be longer than nothing and shorter than all time");
     return {};
 }
 
 result<void> check_promise(const promise& planned) {
-    if (!(planned.rate > 0 && planned.rate < 1)) return error{"the rate must lie between 0 and 1"};
-    if (planned.items == 0) return error{"a window must be planned for at least one key"};
+    if (!(planned.rate > 0 && planned.rate < 1)) return error::invalid("the rate must lie between 0 and 1");
+    if (planned.items == 0) return error::invalid("a window must be planned for at least one key");
     return {};
 }
 
@@ -206,7 +206,8 @@ result<void> unite(window_filter& into, const window_filter& from) {
                std::to_string(w.planned().items) + " keys at a rate of " + std::to_string(w.planned().rate);
     };
     if (into.slot_ != from.slot_ || into.generations_ != from.generations_ || into.planned_ != from.planned_)
-        return error{"the windows differ: " + shape(into) + ", and " + shape(from) + "; only equals unite"};
+        return error::mismatch("the windows differ: " + shape(into) + ", and " + shape(from) +
+                               "; only equals unite");
     const std::uint64_t now = std::max(into.latest_, from.latest_);
     std::vector<window_filter::generation> others;
     for (const auto& one : from.arrays_) {
@@ -237,9 +238,7 @@ void window_filter::append_to(std::vector<std::byte>& out) const {
     out.push_back(static_cast<std::byte>(geometry_.layout));
     out.push_back(static_cast<std::byte>(geometry_.hashes));
     out.push_back(static_cast<std::byte>(generations_));
-    const std::size_t at = out.size();
-    out.resize(at + 8);
-    store_little(&out[at], std::bit_cast<std::uint64_t>(planned_.rate));
+    base::put_little(out, std::bit_cast<std::uint64_t>(planned_.rate));
     for (const std::uint64_t number : {geometry_.bits, slot_, planned_.items, latest_, arrays(latest_)})
         base::put_varint(out, number);
     for (const generation& one : arrays_) {

@@ -71,12 +71,13 @@ result<void> intersect(bloom_filter& into, const bloom_filter& from) {
 result<bloom_filter> fold(const bloom_filter& filter, std::uint64_t divisor) {
     geometry g = filter.geometry();
     if (divisor == 0 || g.bits % divisor != 0) {
-        return error{"cannot fold " + std::to_string(g.bits) + " bits by " + std::to_string(divisor) +
-                     "; the divisor must divide the size"};
+        return error::invalid("cannot fold " + std::to_string(g.bits) + " bits by " +
+                              std::to_string(divisor) + "; the divisor must divide the size");
     }
     g.bits /= divisor;
     auto folded = bloom_filter::make(g);
-    if (!folded) return error{"cannot fold by " + std::to_string(divisor) + ": " + folded.error().message};
+    if (!folded)
+        return error::invalid("cannot fold by " + std::to_string(divisor) + ": " + folded.error().message);
     const std::uint64_t unit =
         layouts::with_layout(g, []<class Layout>(const Layout&) { return Layout::fold_unit; });
     if (unit == 1) {

@@ -207,9 +207,9 @@ comparison compare_zeros(const zero_counts& counts, double zeros_a, double zeros
 result<comparison> compare(const bloom_filter& a, const bloom_filter& b, double level) {
     if (a.geometry() != b.geometry()) return mismatch(a.geometry(), b.geometry());
     if (a.provenance().intersection || b.provenance().intersection) {
-        return error{
+        return error::invalid(
             "the bits of an intersection do not tell how many items it has; compare the filters that it was "
-            "made from"};
+            "made from");
     }
     const zero_counts counts(a.geometry());
     const auto zeros = [&](std::uint64_t ones) { return counts.bits() - static_cast<double>(ones); };

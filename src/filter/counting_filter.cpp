@@ -25,7 +25,7 @@ void for_each_one(const bit_array& bits, Use use) {
 
 result<counting_filter> counting_filter::make(const posy::geometry& g, unsigned counter_bits) {
     if (counter_bits != 4 && counter_bits != 8) {
-        return error{"counters of " + std::to_string(counter_bits) + " bits; 4 and 8 are possible"};
+        return error::invalid("counters of " + std::to_string(counter_bits) + " bits; 4 and 8 are possible");
     }
     auto projection = bloom_filter::make(g);
     if (!projection) return projection.error();

@@ -47,30 +47,15 @@ auto with_family(hash_family family, hash_seed seed, Use use) {
     return use([=](byte_view key) { return xxh3(key, seed); });
 }
 
-constexpr std::array named{
-    std::pair{hash_family::xxh3, std::string_view("xxh3")},
-    std::pair{hash_family::siphash, std::string_view("siphash")},
-    std::pair{hash_family::md5, std::string_view("md5")},
-    std::pair{hash_family::multiply_shift, std::string_view("multiply-shift")},
-};
-
 }  // namespace
 
-std::string_view name_of(hash_family family) {
-    const auto* found = std::ranges::find(named, family, [](auto& entry) { return entry.first; });
-    return found == named.end() ? "unknown" : found->second;
-}
-
-std::optional<hash_family> hash_family_named(std::string_view name) {
-    const auto* found = std::ranges::find(named, name, [](auto& entry) { return entry.second; });
-    if (found == named.end() || std::ranges::count(hash_families(), found->first) == 0) return std::nullopt;
-    return found->first;
-}
-
 std::span<const hash_family> hash_families() {
-    static constexpr std::array all{hash_family::xxh3, hash_family::siphash, hash_family::multiply_shift,
-                                    hash_family::md5};
-    return std::span(all).first(all.size() - (hash::md5_available() ? 0 : 1));
+    static const auto all = [] {
+        std::vector<hash_family> families(members<hash_family>.begin(), members<hash_family>.end());
+        if (!hash::md5_available()) std::erase(families, hash_family::md5);
+        return families;
+    }();
+    return all;
 }
 
 digest hasher::operator()(byte_view key) const {
@@ -95,13 +80,13 @@ void hasher::operator()(std::span<const std::uint64_t> keys, std::span<digest> d
 
 result<void> check(const hasher& h) {
     if (std::ranges::count(hash_families(), h.family()) == 0) {
-        return error{"unknown hash family " + std::to_string(static_cast<unsigned>(h.family())) +
-                     (h.family() == hash_family::md5 ? " (no MD5 here)" : "")};
+        return error::unsupported("unknown hash family " + std::to_string(static_cast<unsigned>(h.family())) +
+                                  (h.family() == hash_family::md5 ? " (no MD5 here)" : ""));
     }
     if (h.seed().high != 0 && h.family() != hash_family::siphash) {
-        return error{"only siphash takes a seed beyond 64 bits"};
+        return error::invalid("only siphash takes a seed beyond 64 bits");
     }
-    if (h.seed().low != 0 && h.family() == hash_family::md5) return error{"md5 takes no seed"};
+    if (h.seed().low != 0 && h.family() == hash_family::md5) return error::invalid("md5 takes no seed");
     return {};
 }
 

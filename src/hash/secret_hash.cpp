@@ -8,7 +8,8 @@ namespace posy::hash {
 
 result<hash_seed> random_seed() {
     hash_seed seed;
-    if (getrandom(&seed, sizeof seed, 0) != sizeof seed) return error{"the system gives no random numbers"};
+    if (getrandom(&seed, sizeof seed, 0) != sizeof seed)
+        return error::input_output("the system gives no random numbers");
     return seed;
 }
 

@@ -1,6 +1,7 @@
 // The closed list of layouts, and the one place where a layout's number becomes its type.
 #pragma once
 
+#include <algorithm>
 #include <tuple>
 #include <utility>
 
@@ -14,6 +15,11 @@
 namespace posy::layouts {
 
 using all = std::tuple<spread, sliced, blocked, paired, narrow>;
+
+// Every layout_id has a layout in the list.
+static_assert([]<class... Layout>(std::tuple<Layout...>*) {
+    return std::ranges::all_of(members<layout_id>, [](layout_id id) { return (... || (Layout::id == id)); });
+}(static_cast<all*>(nullptr)));
 
 // Calls use(Layout(g)) with the layout type that g.layout names. Precondition: check(g).
 template <std::size_t I = 0, class Use>

@@ -10,7 +10,6 @@ class blocked : public in_lines<64, 1> {
   public:
     using in_lines::in_lines;
     static constexpr layout_id id = layout_id::blocked;
-    static constexpr std::string_view name = "blocked";
     static constexpr layout_id of_part = id;  // what a part is, taken alone
 };
 

@@ -12,14 +12,12 @@ namespace {
 // What the layouts say of themselves, as rows.
 struct entry {
     layout_id id;
-    std::string_view name;
     unsigned max_hashes;
     unsigned hash_step;
     std::uint64_t (*granule)(unsigned);
 };
 constexpr auto entries = []<class... Layout>(std::tuple<Layout...>*) {
-    return std::array{
-        entry{Layout::id, Layout::name, Layout::max_hashes, Layout::hash_step, Layout::granule}...};
+    return std::array{entry{Layout::id, Layout::max_hashes, Layout::hash_step, Layout::granule}...};
 }(static_cast<layouts::all*>(nullptr));
 
 const entry* find(layout_id id) {
@@ -29,44 +27,25 @@ const entry* find(layout_id id) {
 
 }  // namespace
 
-std::string_view name_of(layout_id id) {
-    const entry* found = find(id);
-    return found ? found->name : "unknown";
-}
-
-std::optional<layout_id> layout_named(std::string_view name) {
-    const auto* found = std::ranges::find(entries, name, &entry::name);
-    if (found == entries.end()) return std::nullopt;
-    return found->id;
-}
-
-std::span<const layout_id> layout_ids() {
-    static constexpr auto ids = [] {
-        std::array<layout_id, entries.size()> list{};
-        std::ranges::transform(entries, list.begin(), &entry::id);
-        return list;
-    }();
-    return ids;
-}
-
 result<void> check(const geometry& g) {
     const entry* layout = find(g.layout);
-    if (!layout) return error{"unknown layout " + std::to_string(static_cast<unsigned>(g.layout))};
-    const std::string name(layout->name);
+    if (!layout)
+        return error::unsupported("unknown layout " + std::to_string(static_cast<unsigned>(g.layout)));
+    const std::string name(name_of(g.layout));
     if (g.bits == 0 || g.bits > max_bits) {
-        return error{"a filter of " + std::to_string(g.bits) + " bits; 1 to 2^40 are possible"};
+        return error::invalid("a filter of " + std::to_string(g.bits) + " bits; 1 to 2^40 are possible");
     }
     if (g.hashes == 0 || g.hashes > layout->max_hashes) {
-        return error{std::to_string(g.hashes) + " hashes; layout " + name + " takes 1 to " +
-                     std::to_string(layout->max_hashes)};
+        return error::invalid(std::to_string(g.hashes) + " hashes; layout " + name + " takes 1 to " +
+                              std::to_string(layout->max_hashes));
     }
     if (g.hashes % layout->hash_step != 0) {
-        return error{std::to_string(g.hashes) + " hashes; layout " + name + " takes an even number"};
+        return error::invalid(std::to_string(g.hashes) + " hashes; layout " + name + " takes an even number");
     }
     if (const std::uint64_t granule = layout->granule(g.hashes); g.bits % granule != 0) {
-        return error{"layout " + name + " needs a multiple of " + std::to_string(granule) + " bits, not " +
-                     std::to_string(g.bits) + "; " +
-                     std::to_string(round_up_bits(g.bits, g.hashes, g.layout)) + " would do"};
+        return error::invalid("layout " + name + " needs a multiple of " + std::to_string(granule) +
+                              " bits, not " + std::to_string(g.bits) + "; " +
+                              std::to_string(round_up_bits(g.bits, g.hashes, g.layout)) + " would do");
     }
     return check(hasher(g.hash, g.seed));
 }
@@ -101,7 +80,8 @@ std::string difference(const geometry& a, const geometry& b) {
 }
 
 error mismatch(const geometry& a, const geometry& b) {
-    return {"the filters differ in " + difference(a, b) + "; only filters of one geometry go together"};
+    return error::mismatch("the filters differ in " + difference(a, b) +
+                           "; only filters of one geometry go together");
 }
 
 }  // namespace posy

@@ -11,7 +11,6 @@ class narrow : public in_lines<16, 1> {
   public:
     using in_lines::in_lines;
     static constexpr layout_id id = layout_id::narrow;
-    static constexpr std::string_view name = "narrow";
     static constexpr layout_id of_part = id;
 };
 

@@ -11,7 +11,6 @@ class paired : public in_lines<64, 2> {
   public:
     using in_lines::in_lines;
     static constexpr layout_id id = layout_id::paired;
-    static constexpr std::string_view name = "paired";
     static constexpr layout_id of_part = layout_id::blocked;
 };
 

@@ -16,7 +16,6 @@ namespace posy::layouts {
 class sliced {
   public:
     static constexpr layout_id id = layout_id::sliced;
-    static constexpr std::string_view name = "sliced";
     static constexpr unsigned max_hashes = 32;
     static constexpr unsigned hash_step = 1;
     static constexpr std::uint64_t granule(unsigned hashes) { return hashes; }

@@ -14,7 +14,6 @@ namespace posy::layouts {
 class spread {
   public:
     static constexpr layout_id id = layout_id::spread;
-    static constexpr std::string_view name = "spread";
     static constexpr unsigned max_hashes = 32;
     static constexpr unsigned hash_step = 1;
     static constexpr std::uint64_t granule(unsigned) { return 1; }

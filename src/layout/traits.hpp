@@ -41,7 +41,6 @@ struct group_shape {
 template <class Layout>
 concept layout = requires(const Layout l, digest d, std::span<const std::uint64_t> words) {
     { Layout::id } -> std::convertible_to<layout_id>;
-    { Layout::name } -> std::convertible_to<std::string_view>;
     { Layout::max_hashes } -> std::convertible_to<unsigned>;
     // The number of hashes is a multiple of this.
     { Layout::hash_step } -> std::convertible_to<unsigned>;

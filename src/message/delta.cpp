@@ -21,7 +21,7 @@ result<filter_delta> make_delta(const bloom_filter& from, const bloom_filter& to
 result<void> apply(bloom_filter& filter, const filter_delta& delta) {
     if (filter.geometry() != delta.geometry) return mismatch(filter.geometry(), delta.geometry);
     if (bits_checksum(filter.bits()) != delta.base_checksum) {
-        return error{"the delta was made against other bits than these; get the full filter"};
+        return error::mismatch("the delta was made against other bits than these; get the full filter");
     }
     filter.bits().exclude(delta.flips);
     filter.set_provenance({delta.items, delta.intersection, filter.provenance().planned});

@@ -6,30 +6,19 @@
 #include "base/reader.hpp"
 
 namespace posy::reconcile {
-namespace {
-
-constexpr std::array<std::string_view, 10> names{"sketch", "symbols", "more", "list",  "filter",
-                                                 "tree",   "offer",   "want", "texts", "refusal"};
-
-bool known(kind what) { return what >= kind::sketch && static_cast<std::size_t>(what) <= names.size(); }
-
-}  // namespace
-
-std::string_view name_of(kind what) {
-    return known(what) ? names[static_cast<std::size_t>(what) - 1] : "unknown";
-}
-
 void envelope::append_to(std::vector<std::byte>& out) const {
     out.push_back(static_cast<std::byte>(kind_));
     out.insert(out.end(), payload_.begin(), payload_.end());
 }
 
 result<envelope> envelope::parse(const hasher& hash, byte_view bytes, std::uint64_t max_bytes) {
-    if (bytes.empty()) return error{"a reconciliation message that does not say what it is", 0};
+    if (bytes.empty()) return error::damaged("a reconciliation message that does not say what it is", 0);
     const auto what = static_cast<reconcile::kind>(bytes[0]);
-    if (!known(what)) return error{"an unknown kind of reconciliation message; use a newer Posy", 0};
+    if (!is_member(what))
+        return error::unsupported("an unknown kind of reconciliation message; use a newer Posy", 0);
     if (bytes.size() > max_bytes) {
-        return error{"a reconciliation message of " + base::above_limit(bytes.size(), max_bytes), 0};
+        return error::too_large("a reconciliation message of " + base::above_limit(bytes.size(), max_bytes),
+                                0);
     }
     return envelope(what, hash, bytes.subspan(1));
 }

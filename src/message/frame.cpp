@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 
+#include "base/reader.hpp"
 #include "base/varint.hpp"
 #include "kinds.hpp"
 
@@ -12,55 +13,9 @@ namespace {
 
 constexpr std::array magic{std::byte{'P'}, std::byte{'O'}, std::byte{'S'}, std::byte{'Y'}};
 constexpr std::byte version{1};
+constexpr std::size_t kind_offset = 5;
 constexpr std::size_t geometry_offset = prefix_size;
 constexpr std::size_t raw_alignment = 64;
-
-// Reads fields one after the other; the first that is wrong is remembered, with its offset, and those after
-// it read as zero.
-class field_reader {
-  public:
-    explicit field_reader(byte_view bytes, std::size_t at) : bytes_(bytes), at_(at) {}
-
-    std::uint8_t byte() {
-        start_ = at_;
-        if (at_ == bytes_.size()) return fail("the header ends early"), std::uint8_t{0};
-        return std::to_integer<std::uint8_t>(bytes_[at_++]);
-    }
-    std::uint64_t varint() {
-        const std::size_t start = at_;
-        std::uint64_t value = 0;
-        for (unsigned shift = 0; !wrong_; shift += 7) {
-            const std::uint64_t group = byte();
-            if (shift == 63 && group > 1) start_ = start, fail("a number above 2^64");
-            value |= (group & 0x7f) << shift;
-            if (group < 0x80) break;
-        }
-        start_ = start;
-        return wrong_ ? 0 : value;
-    }
-    // Of a fixed size, lowest byte first.
-    template <class Number>
-    Number number() {
-        const std::size_t start = at_;
-        Number value = 0;
-        for (unsigned i = 0; i < sizeof value; ++i) value |= Number{byte()} << 8 * i;
-        start_ = start;
-        return value;
-    }
-    // The error is about the field read last, or the one at `offset`.
-    void fail(std::string message, std::optional<std::size_t> offset = {}) {
-        if (wrong_) return;
-        wrong_ = error{std::move(message) + "; the message is damaged or from another program",
-                       offset.value_or(start_)};
-    }
-    const std::optional<error>& wrong() const { return wrong_; }
-
-  private:
-    byte_view bytes_;
-    std::size_t at_;
-    std::size_t start_ = 0;
-    std::optional<error> wrong_;
-};
 
 // The field of a number of items: two values are not numbers.
 constexpr std::uint64_t items_unknown = 0, items_of_intersection = 1, items_offset = 2;
@@ -70,7 +25,7 @@ std::uint64_t items_field(const provenance& p) {
     return p.intersection ? items_of_intersection : items_unknown;
 }
 
-void read_items(field_reader& in, header& h) {
+void read_items(base::reader& in, header& h) {
     const std::uint64_t items = in.varint();
     if (items >= items_offset) h.provenance.items = items - items_offset;
     h.provenance.intersection = items == items_of_intersection;
@@ -80,7 +35,7 @@ void read_items(field_reader& in, header& h) {
         in.fail("a counting filter that does not know its number of items");
 }
 
-void read_plan(field_reader& in, header& h) {
+void read_plan(base::reader& in, header& h) {
     const std::uint64_t items = in.varint();
     if (items == 0) return;
     h.provenance.planned = promise{items, std::bit_cast<double>(in.number<std::uint64_t>())};
@@ -91,7 +46,7 @@ void read_plan(field_reader& in, header& h) {
 bool allowed(const header& h) {
     switch (h.kind) {
         case kind::queryable:
-            return h.form >= queryable_form::small && h.form <= queryable_form::list;
+            return is_member(h.form);
         case kind::counting:
             return h.codec == codec_id::raw || h.codec == codec_id::counters;
         case kind::filter:
@@ -133,18 +88,14 @@ std::vector<std::byte> encode(const header& h) {
           std::uint64_t{h.counter_bits}, h.generation}) {
         base::put_varint(bytes, number);
     }
-    const auto put_number = [&](auto number) {
-        bytes.resize(bytes.size() + sizeof number);
-        store_little(&bytes[bytes.size() - sizeof number], number);
-    };
     if (h.kind == kind::delta) {
         base::put_varint(bytes, h.base_generation);
-        put_number(h.base_checksum);
+        base::put_little(bytes, h.base_checksum);
     }
     if (h.has_plan()) {
         const auto& planned = h.provenance.planned;
         base::put_varint(bytes, planned ? planned->items : 0);
-        if (planned) put_number(std::bit_cast<std::uint64_t>(planned->rate));
+        if (planned) base::put_little(bytes, std::bit_cast<std::uint64_t>(planned->rate));
     }
     base::put_varint(bytes, h.payload_size);
     if (h.raw()) bytes.resize((bytes.size() + raw_alignment - 1) / raw_alignment * raw_alignment);
@@ -155,36 +106,37 @@ std::vector<std::byte> encode(const header& h) {
 result<std::size_t> header_size(byte_view prefix) {
     const std::size_t there = std::min(prefix.size(), magic.size());
     if (!std::equal(magic.begin(), magic.begin() + static_cast<std::ptrdiff_t>(there), prefix.begin())) {
-        return error{"not a Posy message (it does not start with \"POSY\")", 0};
+        return error::damaged("not a Posy message (it does not start with \"POSY\")", 0);
     }
-    if (prefix.size() < prefix_size) return error{"the message is cut off in its header", prefix.size()};
+    if (prefix.size() < prefix_size)
+        return error::damaged("the message is cut off in its header", prefix.size());
     if (prefix[4] != version) {
-        return error{"message format version " + std::to_string(std::to_integer<int>(prefix[4])) +
-                         "; this Posy reads version 1: use a newer one",
-                     4};
+        return error::unsupported("message format version " +
+                                      std::to_string(std::to_integer<int>(prefix[4])) +
+                                      "; this Posy reads version 1: use a newer one",
+                                  4);
     }
     const auto size = std::to_integer<std::size_t>(prefix[7]);
     if (size < prefix_size + 3)
-        return error{"a header length of " + std::to_string(size) + " is too short", 7};
+        return error::damaged("a header length of " + std::to_string(size) + " is too short", 7);
     return size;
 }
 
 result<header> decode(byte_view bytes) {
-    field_reader in(bytes, 5);
+    base::reader in(bytes);
+    in.take(kind_offset);
     header h;
     h.kind = static_cast<frame::kind>(in.byte());
-    if (h.kind < kind::filter || h.kind > kind{kinds}) in.fail("an unknown kind of message");
+    if (h.kind < kind::filter || h.kind > kind{kinds}) in.fail_unsupported("an unknown kind of message");
     const std::uint8_t codec = in.byte();
     h.codec = static_cast<codec_id>(codec);
     h.form = static_cast<queryable_form>(codec);
-    if (!allowed(h)) in.fail("an unknown codec");
+    if (!allowed(h)) in.fail_unsupported("an unknown codec");
     in.byte();
     h.geometry.layout = static_cast<layout_id>(in.byte());
     h.geometry.hash = static_cast<hash_family>(in.byte());
     h.geometry.hashes = in.byte();
-    h.geometry.bits = in.varint();
-    if (h.geometry.bits > max_bits)
-        in.fail(std::to_string(h.geometry.bits) + " bits, above the limit of 2^40");
+    h.geometry.bits = in.varint(max_bits);
     h.geometry.seed.low = in.varint();
     h.geometry.seed.high = in.varint();
     if (!in.wrong()) {
@@ -214,14 +166,14 @@ result<header> decode(byte_view bytes) {
                 std::to_string(h.array_bytes()));
     }
     if (in.wrong()) return *in.wrong();
-    // There is one way to write a header: shortest numbers, no more padding than the codec asks for, all
-    // zero.
+    // There is one way to write a header: no more padding than the codec asks for, all zero.
     const auto canonical = encode(h);
     if (!std::ranges::equal(canonical, bytes)) {
         const auto [ours, theirs] = std::ranges::mismatch(canonical, bytes);
-        return error{
-            "a header that is not in its shortest form; the message is damaged or from another program",
-            static_cast<std::uint64_t>(theirs - bytes.begin())};
+        return error::damaged(
+            "a header with other padding than its codec asks for; the bytes are damaged or from another "
+            "program",
+            static_cast<std::uint64_t>(theirs - bytes.begin()));
     }
     return h;
 }

@@ -42,9 +42,9 @@ result<plan> plain_within(std::uint64_t items, double bits, const packet_wishes&
 result<packet> pack_set(std::uint64_t items, const std::function<void(bloom_filter&)>& fill,
                         const packet_wishes& want) {
     const double room = 8 * (static_cast<double>(want.max_bytes) - frame_bytes);
-    const error too_small{"no filter fits into " + std::to_string(want.max_bytes) +
-                          " bytes; the frame alone takes up to " +
-                          std::to_string(static_cast<int>(frame_bytes) + 64)};
+    const error too_small = error::invalid("no filter fits into " + std::to_string(want.max_bytes) +
+                                           " bytes; the frame alone takes up to " +
+                                           std::to_string(static_cast<int>(frame_bytes) + 64));
     if (room < 8 * 64) return too_small;
     const std::uint64_t n = std::max<std::uint64_t>(items, 1);
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <utility>
 
 #include "base/reader.hpp"
 #include "codec/choose.hpp"
@@ -22,26 +23,26 @@ namespace {
 static_assert(read_limits{0, 0, 0}.holding(5'000'000).max_bytes == bits::array_memory(8 * 5'000'000ULL));
 static_assert(read_limits{0, 0, 0}.holding(4'000'000).max_bytes == bits::array_memory(8 * 4'000'000ULL));
 
-error cut_off(std::uint64_t at) { return {"the message is cut off; get it again", at}; }
+error cut_off(std::uint64_t at) { return error::damaged("the message is cut off; get it again", at); }
 
 result<void> check_sum(byte_view header, byte_view payload, byte_view trailer) {
     frame::checksum sum;
     sum.add(header);
     sum.add(payload);
     if (load_little<std::uint32_t>(trailer.data()) == sum.value()) return {};
-    return error{"the checksum is wrong: the message is damaged; get it again",
-                 header.size() + payload.size()};
+    return error::damaged("the checksum is wrong: the message is damaged; get it again",
+                          header.size() + payload.size());
 }
 
 result<void> check_limit(const frame::header& h, std::uint64_t most) {
     if (h.memory_bytes() <= most) return {};
-    return error{"the array takes " + base::above_limit(h.memory_bytes(), most)};
+    return error::too_large("the array takes " + base::above_limit(h.memory_bytes(), most));
 }
 
 // The body around an array that has been read or decoded.
 result<any_body> body_of(const frame::header& h, bit_array array) {
     if (const std::uint64_t used = array.size() % 64; used != 0 && array.words().back() >> used != 0) {
-        return error{"bits are set past the end of the array; the message is damaged"};
+        return error::damaged("bits are set past the end of the array; the message is damaged");
     }
     switch (h.kind) {
         case frame::kind::counting: {
@@ -118,11 +119,126 @@ result<any_body> body_of(const frame::header& h, byte_view payload, std::uint64_
     return body_of(h, std::move(*array));
 }
 
-// Errors about a body count from the payload's start, or from nowhere.
-error in_payload(error why, std::size_t header_size) {
-    why.offset = why.offset.value_or(0) + header_size;
-    return why;
-}
+// A message on its way in from a descriptor. Offsets in errors count from its first byte.
+class arriving_message {
+  public:
+    arriving_message(int file, std::optional<std::uint64_t> file_size, std::uint64_t start,
+                     const read_limits& limits)
+        : file_(file), file_size_(file_size), start_(start), at_(start), limits_(limits) {}
+
+    // Nothing where the stream has ended.
+    result<std::optional<message>> read() {
+        const auto begun = read_header();
+        if (!begun) return begun.error();
+        if (!*begun) return std::optional<message>();
+        if (file_size_ && *file_size_ - at_ < h_.payload_size + frame::checksum_size)
+            return cut_off(*file_size_ - start_);
+        const bool as_it_lies = h_.raw() && (!file_size_ || at_ % bit_array::alignment == 0);
+        auto body = as_it_lies ? read_array() : read_payload();
+        if (!body) return body.error();
+        return std::optional(message{std::move(*body), h_.generation, at_ - start_});
+    }
+    // The place behind what was read.
+    std::uint64_t end() const { return at_; }
+
+  private:
+    // Fills `into`, or says how far into the message the stream went.
+    result<void> take(std::span<std::byte> into) {
+        const auto got = base::read_fully(file_, into, file_size_ ? std::optional(at_) : std::nullopt);
+        if (!got) return got.error();
+        at_ += *got;
+        if (*got < into.size()) return cut_off(at_ - start_);
+        return {};
+    }
+
+    // False where the stream has ended.
+    result<bool> read_header() {
+        std::array<std::byte, frame::prefix_size> prefix;
+        if (auto got = take(prefix); !got) {
+            if (got.error().kind == error_kind::input_output) return got.error();
+            if (at_ == start_) return false;
+        }
+        const auto size = frame::header_size(byte_view(prefix).first(at_ - start_));
+        if (!size) return size.error();
+        header_.resize(*size);
+        std::ranges::copy(prefix, header_.begin());
+        if (auto got = take(std::span(header_).subspan(prefix.size())); !got) return got.error();
+        const auto decoded = frame::decode(header_);
+        if (!decoded) return decoded.error();
+        h_ = *decoded;
+        return true;
+    }
+
+    result<void> check(byte_view payload) {
+        std::array<std::byte, frame::checksum_size> trailer;
+        if (auto got = take(trailer); !got) return got;
+        return check_sum(header_, payload, trailer);
+    }
+
+    // Straight into an array: mapped from a file, read from a pipe, where pages are taken as they fill.
+    result<any_body> read_array() {
+        if (!file_size_) {
+            if (auto within = check_limit(h_, limits_.max_bytes); !within)
+                return within.error().in_part_at(header_.size());
+        }
+        auto array =
+            file_size_ ? bit_array::map(file_, at_, h_.array_bits()) : bit_array::make(h_.array_bits());
+        if (!array) return array.error();
+        if (file_size_) {
+            at_ += h_.payload_size;
+        } else if (auto got = take(std::as_writable_bytes(array->words())); !got) {
+            return got.error();
+        }
+        if (auto good = check(std::as_bytes(array->words())); !good) return good.error();
+        return in_payload(body_of(h_, std::move(*array)));
+    }
+
+    result<any_body> read_payload() {
+        std::shared_ptr<const void> keep;
+        const auto payload = file_size_ ? map_payload(keep) : receive_payload(keep);
+        if (!payload) return payload.error();
+        if (auto good = check(*payload); !good) return good.error();
+        return in_payload(body_of(h_, *payload, limits_.most(at_ - start_), std::move(keep)));
+    }
+
+    result<byte_view> map_payload(std::shared_ptr<const void>& keep) {
+        auto mapped = base::mapping::of(file_, at_, h_.payload_size);
+        if (!mapped) return mapped.error();
+        at_ += h_.payload_size;
+        auto held = std::make_shared<base::mapping>(std::move(*mapped));
+        keep = held;
+        return held->bytes();
+    }
+
+    // Memory grows with what arrives, not with what was claimed.
+    result<byte_view> receive_payload(std::shared_ptr<const void>& keep) {
+        if (!h_.has_geometry() && h_.payload_size > limits_.max_bytes) {
+            return error::too_large(
+                "the payload takes " + base::above_limit(h_.payload_size, limits_.max_bytes), header_.size());
+        }
+        auto held = std::make_shared<std::vector<std::byte>>();
+        while (held->size() < h_.payload_size) {
+            const std::size_t had = held->size();
+            held->resize(had +
+                         std::min<std::uint64_t>(h_.payload_size - had, std::max<std::size_t>(had, 1 << 16)));
+            if (auto got = take(std::span(*held).subspan(had)); !got) return got.error();
+        }
+        keep = held;
+        return byte_view(*held);
+    }
+
+    result<any_body> in_payload(result<any_body> body) const {
+        if (!body) return body.error().in_part_at(header_.size());
+        return body;
+    }
+
+    int file_;
+    std::optional<std::uint64_t> file_size_;  // of a regular file
+    std::uint64_t start_, at_;
+    const read_limits& limits_;
+    std::vector<std::byte> header_;
+    frame::header h_;
+};
 
 }  // namespace
 
@@ -150,7 +266,7 @@ result<message> read_body(const opened_frame& opened, const read_limits& limits)
         payload = *copy;
     }
     auto body = body_of(h, payload, limits.most(opened.size), copy);
-    if (!body) return in_payload(body.error(), opened.size - payload.size() - frame::checksum_size);
+    if (!body) return body.error().in_part_at(opened.size - payload.size() - frame::checksum_size);
     return message{std::move(*body), h.generation, opened.size};
 }
 
@@ -166,94 +282,12 @@ message_reader::message_reader(int file, const read_limits& limits)
 }
 
 result<std::optional<message>> message_reader::next() {
-    const std::uint64_t start = at_;
-    auto next = read();
-    if (next) return next;
-    error why = next.error();
-    if (why.offset) *why.offset += start;
-    return why;
-}
-
-// Advances at_ past the message; offsets in errors count from its start.
-result<std::optional<message>> message_reader::read() {
-    const std::uint64_t start = at_;
-    // Fills `into` from the current place, or says how far into the message the stream went.
-    const auto take = [&](std::span<std::byte> into) -> result<void> {
-        const auto got = base::read_fully(file_, into, file_size_ ? std::optional(at_) : std::nullopt);
-        if (!got) return got.error();
-        at_ += *got;
-        if (*got < into.size()) return cut_off(at_ - start);
-        return {};
-    };
-
-    std::array<std::byte, frame::prefix_size> prefix;
-    if (auto got = take(prefix); !got) {
-        if (!got.error().offset) return got.error();
-        if (at_ == first_) return error{"it is empty; a Posy message was expected"};
-        if (at_ == start) return std::optional<message>();
-    }
-    const auto size = frame::header_size(byte_view(prefix).first(at_ - start));
-    if (!size) return size.error();
-    std::vector<std::byte> header(*size);
-    std::ranges::copy(prefix, header.begin());
-    if (auto got = take(std::span(header).subspan(prefix.size())); !got) return got.error();
-    const auto h = frame::decode(header);
-    if (!h) return h.error();
-    const std::uint64_t payload_at = at_;
-    if (file_size_ && *file_size_ - at_ < h->payload_size + frame::checksum_size)
-        return cut_off(*file_size_ - start);
-
-    std::array<std::byte, frame::checksum_size> trailer;
-    result<any_body> body = error{};
-    if (h->raw() && (!file_size_ || payload_at % bit_array::alignment == 0)) {
-        // Straight into an array: mapped from a file, read from a pipe, where pages are taken as they fill.
-        if (!file_size_) {
-            if (auto within = check_limit(*h, limits_.max_bytes); !within)
-                return in_payload(within.error(), *size);
-        }
-        auto array = file_size_ ? bit_array::map(file_, payload_at, h->array_bits())
-                                : bit_array::make(h->array_bits());
-        if (!array) return array.error();
-        if (file_size_) {
-            at_ += h->payload_size;
-        } else if (auto got = take(std::as_writable_bytes(array->words())); !got) {
-            return got.error();
-        }
-        if (auto got = take(trailer); !got) return got.error();
-        if (auto good = check_sum(header, std::as_bytes(array->words()), trailer); !good) return good.error();
-        body = body_of(*h, std::move(*array));
-    } else {
-        std::shared_ptr<const void> keep;
-        byte_view payload;
-        if (file_size_) {
-            auto mapped = base::mapping::of(file_, payload_at, h->payload_size);
-            if (!mapped) return mapped.error();
-            auto held = std::make_shared<base::mapping>(std::move(*mapped));
-            payload = held->bytes();
-            keep = held;
-            at_ += h->payload_size;
-        } else {
-            if (!h->has_geometry() && h->payload_size > limits_.max_bytes) {
-                return error{"the payload takes " + base::above_limit(h->payload_size, limits_.max_bytes),
-                             *size};
-            }
-            // Memory grows with what arrives, not with what was claimed.
-            auto held = std::make_shared<std::vector<std::byte>>();
-            while (held->size() < h->payload_size) {
-                const std::size_t had = held->size();
-                held->resize(had + std::min<std::uint64_t>(h->payload_size - had,
-                                                           std::max<std::size_t>(had, 1 << 16)));
-                if (auto got = take(std::span(*held).subspan(had)); !got) return got.error();
-            }
-            payload = *held;
-            keep = held;
-        }
-        if (auto got = take(trailer); !got) return got.error();
-        if (auto good = check_sum(header, payload, trailer); !good) return good.error();
-        body = body_of(*h, payload, limits_.most(at_ - start), keep);
-    }
-    if (!body) return in_payload(body.error(), *size);
-    return std::optional(message{std::move(*body), h->generation, at_ - start});
+    arriving_message arriving(file_, file_size_, at_, limits_);
+    auto next = arriving.read();
+    const std::uint64_t start = std::exchange(at_, arriving.end());
+    if (!next) return next.error().offset ? next.error().in_part_at(start) : next.error();
+    if (!*next && at_ == first_) return error::damaged("it is empty; a Posy message was expected");
+    return next;
 }
 
 result<message> load(const std::filesystem::path& path, const read_limits& limits) {

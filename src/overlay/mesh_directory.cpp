@@ -84,7 +84,7 @@ result<void> mesh_directory::receive_squid(const std::string& peer, byte_view by
     const double rate = read->false_positive_rate();
     const std::uint64_t size = read->size();
     if (!swap_in(peer, known, {squid{std::move(*read), now}, rate, size}))
-        return error{"others have claimed the memory for its digest"};
+        return error::too_large("others have claimed the memory for its digest");
     return {};
 }
 

@@ -47,32 +47,34 @@ result<void> check(const wishes& want) {
     const auto positive = [](const std::optional<double>& value) {
         return !value || (*value > 0 && *value < 1e15);
     };
-    if (want.items == 0) return error{"items must be at least 1"};
-    if (want.items > max_bits) return error{"items must be at most 2^40"};
+    if (want.items == 0) return error::invalid("items must be at least 1");
+    if (want.items > max_bits) return error::invalid("items must be at most 2^40");
     if (want.rate && !(*want.rate > 0 && *want.rate < 1))
-        return error{"the false-positive rate must lie between 0 and 1"};
-    if (!positive(want.bits_per_item)) return error{"bits per item must be a positive number"};
+        return error::invalid("the false-positive rate must lie between 0 and 1");
+    if (!positive(want.bits_per_item)) return error::invalid("bits per item must be a positive number");
     if (!positive(want.message_bits_per_item))
-        return error{"message bits per item must be a positive number"};
-    if (!positive(want.delta_bits_per_item)) return error{"delta bits per item must be a positive number"};
+        return error::invalid("message bits per item must be a positive number");
+    if (!positive(want.delta_bits_per_item))
+        return error::invalid("delta bits per item must be a positive number");
     if ((want.delta_bits_per_item || want.minimize == goal::delta) && !want.delta_fraction) {
-        return error{"a delta needs a delta fraction: how much changes between two updates"};
+        return error::invalid("a delta needs a delta fraction: how much changes between two updates");
     }
     if (want.delta_fraction && !(*want.delta_fraction > 0 && *want.delta_fraction <= 1)) {
-        return error{"the delta fraction must lie between 0 and 1"};
+        return error::invalid("the delta fraction must lie between 0 and 1");
     }
     if (want.minimize == goal::rate && !want.bits_per_item && !want.max_memory &&
         !want.message_bits_per_item && !want.delta_bits_per_item) {
-        return error{
+        return error::invalid(
             "a larger array has a lower rate, without end: to minimize the rate, say how much memory, array, "
-            "message or delta there may be"};
+            "message or delta there may be");
     }
-    if (want.max_memory && *want.max_memory < 8) return error{"the largest memory must be at least 8 bytes"};
+    if (want.max_memory && *want.max_memory < 8)
+        return error::invalid("the largest memory must be at least 8 bytes");
     if (want.hashes && want.max_hashes && *want.hashes > *want.max_hashes) {
-        return error{"hashes " + std::to_string(*want.hashes) + " and at most " +
-                     std::to_string(*want.max_hashes) + " hashes contradict each other"};
+        return error::invalid("hashes " + std::to_string(*want.hashes) + " and at most " +
+                              std::to_string(*want.max_hashes) + " hashes contradict each other");
     }
-    if (want.max_hashes == 0u || want.hashes == 0u) return error{"at least one hash is needed"};
+    if (want.max_hashes == 0u || want.hashes == 0u) return error::invalid("at least one hash is needed");
     return {};
 }
 
@@ -190,11 +192,11 @@ bool plan_search::better(const plan& p, const plan& than) const {
 
 result<plan> plan_search::with(unsigned hashes) const {
     const auto bits = bits_for(hashes);
-    if (!bits) return error{"no number of hashes gives that rate in 2^40 bits"};
-    if (*bits == 0) return error{"there is room for not a single bit"};
+    if (!bits) return error::invalid("no number of hashes gives that rate in 2^40 bits");
+    if (*bits == 0) return error::invalid("there is room for not a single bit");
     auto p = predict(want.items, {*bits, hashes, layout}, want.delta_fraction);
     if (p && budgeted() && p->false_positive_rate > 1 - 1e-9)
-        return error{"the message is too small: its filter would say yes to everything"};
+        return error::invalid("the message is too small: its filter would say yes to everything");
     return p;
 }
 
@@ -219,7 +221,7 @@ result<plan> plan_search::best() const {
             good = *p;
         }
     }
-    if (!good) return error{why};
+    if (!good) return error::invalid(why);
     return *good;
 }
 

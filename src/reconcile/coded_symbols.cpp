@@ -82,8 +82,8 @@ void symbol_run::append_to(std::vector<std::byte>& out) const {
     out.reserve(out.size() + symbols.size() * symbol_bytes(width));
     for (const coded_symbol& symbol : symbols) {
         put_digest(out, symbol.sum, width);
-        put_little(out, symbol.check);
-        put_little(out, symbol.count);
+        base::put_little(out, symbol.check);
+        base::put_little(out, symbol.count);
     }
 }
 
@@ -95,11 +95,11 @@ result<symbol_run> symbol_run::parse(const hasher& hash, byte_view bytes, const 
     if (run.first > max_symbols) in.fail("a symbol beyond the last one");
     const std::uint64_t number = in.count(symbol_bytes(run.width), sizeof(coded_symbol), limits);
     if (number > max_symbols - run.first) in.fail("symbols beyond the last one");
-    run.symbols.resize(in.ok() ? number : 0);
+    run.symbols.resize(!in.wrong() ? number : 0);
     for (coded_symbol& symbol : run.symbols) {
         symbol.sum = in.element(run.width);
-        symbol.check = in.little<std::uint32_t>();
-        symbol.count = in.little<std::uint8_t>();
+        symbol.check = in.number<std::uint32_t>();
+        symbol.count = in.byte();
     }
     if (auto wrong = in.finish()) return *wrong;
     return run;

@@ -41,7 +41,7 @@ result<digest_set> digest_set::parse(const hasher& hash, byte_view bytes, const 
     digest_set set(hash, in.width());
     const std::uint64_t count = in.count(bytes_of(set.width_), sizeof(digest), limits);
     set.elements_.reserve(count);
-    for (std::uint64_t i = 0; i < count && in.ok(); ++i) {
+    for (std::uint64_t i = 0; i < count && !in.wrong(); ++i) {
         const digest next = in.element(set.width_);
         if (i > 0 && !ascending{}(set.elements_.back(), next))
             in.fail("digests that are not in ascending order, or one that comes twice");
@@ -55,14 +55,14 @@ result<void> check_kin(const digest_set& mine, const hasher& hash, digest_width 
     if (hash != mine.hash()) {
         // The peer gets to read this: it knows its own seed, and is not told the one of this side.
         const bool same = hash.family() == mine.hash().family();
-        return error{"the peer hashes with " + describe(hash) + ", this side with " +
-                     (same ? "another seed" : std::string(name_of(mine.hash().family()))) +
-                     "; give both the same hash and seed"};
+        return error::mismatch("the peer hashes with " + describe(hash) + ", this side with " +
+                               (same ? "another seed" : std::string(name_of(mine.hash().family()))) +
+                               "; give both the same hash and seed");
     }
     if (width != mine.width()) {
-        return error{"the peer's digests have " + std::to_string(8 * bytes_of(width)) +
-                     " bits, those of this side " + std::to_string(8 * bytes_of(mine.width())) +
-                     "; give both the same width"};
+        return error::mismatch("the peer's digests have " + std::to_string(8 * bytes_of(width)) +
+                               " bits, those of this side " + std::to_string(8 * bytes_of(mine.width())) +
+                               "; give both the same width");
     }
     return {};
 }

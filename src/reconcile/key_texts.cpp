@@ -18,8 +18,8 @@ result<key_texts> key_texts::parse(const hasher&, byte_view bytes, const read_li
     key_texts keys;
     const std::uint64_t count = in.count(1, sizeof(std::string), limits);
     keys.texts.reserve(count);
-    for (std::uint64_t i = 0; i < count && in.ok(); ++i) {
-        const byte_view text = in.bytes(in.varint());
+    for (std::uint64_t i = 0; i < count && !in.wrong(); ++i) {
+        const byte_view text = in.take(in.varint());
         keys.texts.emplace_back(reinterpret_cast<const char*>(text.data()), text.size());
     }
     if (auto wrong = in.finish()) return *wrong;

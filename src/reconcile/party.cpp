@@ -40,7 +40,7 @@ std::optional<std::vector<std::byte>> session::party::send() {
 }
 
 result<void> session::party::receive(byte_view message) {
-    if (done()) return error{"a message after the last one"};
+    if (done()) return error::mismatch("a message after the last one");
     if (waiting_) ++count().round_trips;
     waiting_ = false;
     last_received_ = message.size();
@@ -57,14 +57,15 @@ result<void> session::party::receive(byte_view message) {
 
 result<void> session::party::open_and_take(byte_view message) {
     if (message.size() > how_.limits.max_bytes)
-        return error{"a reconciliation message of " +
-                     base::above_limit(message.size(), how_.limits.max_bytes)};
+        return error::too_large("a reconciliation message of " +
+                                base::above_limit(message.size(), how_.limits.max_bytes));
     const auto read = from_bytes(message, how_.limits);
     if (!read) return read.error();
     const auto* opened = std::get_if<envelope>(&read->body);
     if (!opened || read->size != message.size())
-        return error{"not a reconciliation message; is there a 'posy reconcile' at the other end?"};
-    if (opened->kind() == kind::refusal) return error{"the peer gave up: " + printable(opened->payload())};
+        return error::mismatch("not a reconciliation message; is there a 'posy reconcile' at the other end?");
+    if (opened->kind() == kind::refusal)
+        return error::mismatch("the peer gave up: " + printable(opened->payload()));
     // Of two that ask, each with a hash of its own, this is what is wrong.
     if (opened->kind() == kind::sketch && awaited_ == step::symbols) return expect(*opened, kind::symbols);
     if (auto kin = check_kin(*mine_, opened->hash(), mine_->width()); !kin) return kin;
@@ -72,7 +73,7 @@ result<void> session::party::open_and_take(byte_view message) {
     if (taken || !taken.error().offset) return taken;
     // Offsets in the payload become offsets in the message.
     const std::size_t start = message.size() - opened->payload().size() - frame::checksum_size;
-    return error{taken.error().message, *taken.error().offset + start};
+    return taken.error().in_part_at(start);
 }
 
 void session::party::post(kind what, byte_view payload) {
@@ -85,8 +86,8 @@ void session::party::post_list(kind what, const std::vector<digest>& elements) {
 
 result<void> session::party::expect(const envelope& e, kind what) const {
     if (e.kind() == what) return {};
-    return error{"'" + std::string(name_of(e.kind())) + "' where '" + std::string(name_of(what)) +
-                 "' was due; is the peer of another version?"};
+    return error::mismatch("'" + std::string(name_of(e.kind())) + "' where '" + std::string(name_of(what)) +
+                           "' was due; is the peer of another version?");
 }
 
 result<digest_set> session::party::list(const envelope& e) const {
@@ -102,7 +103,7 @@ result<void> session::party::take_offer(const envelope& e) {
     if (!offered) return offered.error();
     for (const digest& element : offered->elements()) {
         if (mine_->contains(element))
-            return error{"the peer offers what this side has already; is it of another version?"};
+            return error::mismatch("the peer offers what this side has already; is it of another version?");
     }
     found_.only_there.assign(offered->elements().begin(), offered->elements().end());
     return {};
@@ -112,11 +113,12 @@ result<std::vector<digest>> session::party::take_wants(const envelope& e) {
     if (auto due = expect(e, kind::want); !due) return due.error();
     const auto wanted = list(e);
     if (!wanted) return wanted.error();
-    if (wanted->size() > 0 && !owner_.text_of) return error{"there are no texts on this side, only digests"};
+    if (wanted->size() > 0 && !owner_.text_of)
+        return error::mismatch("there are no texts on this side, only digests");
     key_texts answer;
     for (const digest& element : wanted->elements()) {
         if (!mine_->contains(element))
-            return error{"the peer wants the text of a key that this side does not have"};
+            return error::mismatch("the peer wants the text of a key that this side does not have");
         answer.texts.push_back(owner_.text_of(element));
     }
     if (wanted->size() > 0) post(kind::texts, answer);
@@ -128,13 +130,13 @@ result<void> session::party::take_texts(const envelope& e) {
     auto keys = key_texts::parse(e.hash(), e.payload(), how_.limits);
     if (!keys) return keys.error();
     if (keys->texts.size() != found_.only_there.size())
-        return error{"not as many texts as were asked for; is the peer of another version?"};
+        return error::mismatch("not as many texts as were asked for; is the peer of another version?");
     for (std::size_t i = 0; i < keys->texts.size(); ++i) {
         const digest_set one(mine_->hash(), mine_->width(), {owner_.digest_of(keys->texts[i])});
         if (one.elements()[0] != found_.only_there[i]) {
-            return error{
+            return error::mismatch(
                 "the text of a key does not have its digest; does the peer take its keys in another "
-                "way?"};
+                "way?");
         }
     }
     found_.texts = std::move(keys->texts);
@@ -168,7 +170,7 @@ result<void> session::party::take_summary(const envelope& e) {
         if (!read) return read.error();
         const auto* filter = std::get_if<bloom_filter>(&read->body);
         if (!filter || read->size != e.payload().size())
-            return error{"something else where a filter was due; is the peer of another version?"};
+            return error::mismatch("something else where a filter was due; is the peer of another version?");
         if (auto kin = check_kin(*mine_, filter->hash(), mine_->width()); !kin) return kin;
         found_.items_there = filter->items().value_or(0);
         found_.here_expected = expected_of(*filter);

@@ -134,9 +134,10 @@ result<forecast> expect_summaries(const set_sizes& sizes, const settings& how, d
 
 result<set_sizes> set_sizes::of(std::uint64_t here, std::uint64_t there, std::uint64_t difference) {
     const std::uint64_t more = here > there ? here - there : there - here;
-    if (difference < more) return error{"a difference of fewer items than that of the sizes of the sets"};
+    if (difference < more)
+        return error::invalid("a difference of fewer items than that of the sizes of the sets");
     if (difference - more > 2 * std::min(here, there))
-        return error{"a difference of more items than both sets have"};
+        return error::invalid("a difference of more items than both sets have");
     const std::uint64_t half = (difference - more) / 2;
     const std::uint64_t only_here = half + (here > there ? more : 0);
     return set_sizes{here - only_here, only_here, difference - only_here};

@@ -11,22 +11,6 @@
 #include "strategy.hpp"
 
 namespace posy::reconcile {
-namespace {
-
-constexpr std::array methods{std::pair{method::exact, std::string_view("exact")},
-                             std::pair{method::filter, std::string_view("filter")},
-                             std::pair{method::tree, std::string_view("tree")}};
-
-}  // namespace
-
-std::string_view name_of(method how) {
-    return std::ranges::find(methods, how, [](auto& entry) { return entry.first; })->second;
-}
-
-std::optional<method> method_named(std::string_view name) {
-    const auto* found = std::ranges::find(methods, name, [](auto& entry) { return entry.second; });
-    return found == methods.end() ? std::nullopt : std::optional(found->first);
-}
 
 result<hasher> fresh_hasher() {
     const auto random = hash::random_seed();
@@ -43,7 +27,8 @@ class asker final : public session::party {
 
     result<void> open() {
         if (auto valid = check(mine_->hash()); !valid) return valid;
-        if (how_.fetch && !owner_.digest_of) return error{"texts can be fetched only by who can hash them"};
+        if (how_.fetch && !owner_.digest_of)
+            return error::invalid("texts can be fetched only by who can hash them");
         if (how_.method != method::exact) {
             awaited_ = step::summary;
             return post_summary(how_.method);
@@ -69,12 +54,16 @@ class asker final : public session::party {
             case step::texts:
                 awaited_ = step::wants;
                 return take_texts(e);
-            default: {
+            case step::wants: {
                 awaited_ = step::nothing;
                 const auto wanted = take_wants(e);
                 return wanted ? result<void>() : wanted.error();
             }
+            case step::opening:
+            case step::nothing:
+                break;
         }
+        __builtin_unreachable();  // this side opens, and a session that is done takes nothing
     }
 
     result<void> take_symbols(const envelope& e) {
@@ -83,7 +72,7 @@ class asker final : public session::party {
         if (!run) return run.error();
         if (listed_ == 0 && !decoder_) found_.items_there = run->items;
         if (run->items != left_there() || run->symbols.empty() || (asked_ && run->end() != *asked_))
-            return error{"other symbols than were asked for; is the peer of another version?"};
+            return error::mismatch("other symbols than were asked for; is the peer of another version?");
         if (!decoder_) decoder_.emplace(*left_);
         if (auto received = decoder_->receive(*run); !received) return received;
         found_.symbols = decoder_->position();
@@ -99,8 +88,8 @@ class asker final : public session::party {
         const std::uint64_t have = decoder_->position();
         const std::uint64_t most = std::min(how_.limits.max_bytes / sizeof(coded_symbol), max_symbols);
         if (have >= most) {
-            return error{"no difference explains " + std::to_string(have) +
-                         " coded symbols; they are damaged, or the difference is above the limit"};
+            return error::damaged("no difference explains " + std::to_string(have) +
+                                  " coded symbols; they are damaged, or the difference is above the limit");
         }
         const double d = decoder_->estimate_difference().value;
         return ask_for(std::min(most, strategy_.more_symbols(d, have, questions_++, left_there())));
@@ -124,7 +113,8 @@ class asker final : public session::party {
         const bool all = part->end() == part->items;
         if (part->items != found_.items_there || part->first != listed_ || (asked_ && !all) ||
             (part->elements.empty() && !all) || !beyond_listed(part->elements))
-            return error{"another part of the list than was asked for; is the peer of another version?"};
+            return error::mismatch(
+                "another part of the list than was asked for; is the peer of another version?");
         const auto mine = left_->elements();
         const auto end =
             all ? mine.end() : std::ranges::upper_bound(mine, part->elements.back(), ascending{});
@@ -192,9 +182,13 @@ class answerer final : public session::party {
             case step::texts:
                 awaited_ = step::nothing;
                 return take_texts(e);
-            default:
+            case step::wants:
                 return tell(e);
+            case step::summary:
+            case step::nothing:
+                break;
         }
+        __builtin_unreachable();  // only the other side waits for a summary, and none waits at the end
     }
 
     result<void> take_sketch(const envelope& e) {

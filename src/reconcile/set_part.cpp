@@ -26,8 +26,8 @@ result<set_part> set_part::parse(const hasher& hash, byte_view bytes, const read
     if (part.first > part.items) in.fail("a part of a list that begins behind its end");
     const std::uint64_t count = in.count(bytes_of(part.width), sizeof(digest), limits);
     if (count > part.items - part.first) in.fail("a part of a list that is longer than the list");
-    part.elements.reserve(in.ok() ? count : 0);
-    for (std::uint64_t i = 0; i < count && in.ok(); ++i) {
+    part.elements.reserve(in.wrong() ? 0 : count);
+    for (std::uint64_t i = 0; i < count && !in.wrong(); ++i) {
         const digest next = in.element(part.width);
         if (i > 0 && !ascending{}(part.elements.back(), next))
             in.fail("digests that are not in ascending order, or one that comes twice");

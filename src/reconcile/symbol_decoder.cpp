@@ -13,7 +13,8 @@ constexpr coded_symbol nothing{};
 constexpr std::uint8_t there = 1, here = 255;  // the count of one element of theirs, or of ours
 
 error contradiction(const std::string& what) {
-    return {"the coded symbols contradict " + what + "; they are damaged, or the peer is not honest"};
+    return error::damaged("the coded symbols contradict " + what +
+                          "; they are damaged, or the peer is not honest");
 }
 
 }  // namespace
@@ -56,8 +57,8 @@ double symbol_decoder::squared_miss(std::uint64_t index, std::uint8_t count) con
 result<void> symbol_decoder::receive(const symbol_run& run) {
     if (auto kin = check_kin(*set_, run.hash, run.width); !kin) return kin;
     if (run.first != position()) {
-        return error{"coded symbols from " + std::to_string(run.first) + " on where " +
-                     std::to_string(position()) + " is the next; a message was lost or came twice"};
+        return error::mismatch("coded symbols from " + std::to_string(run.first) + " on where " +
+                               std::to_string(position()) + " is the next; a message was lost or came twice");
     }
     if (run.first == 0)
         balance_ = static_cast<std::int64_t>(run.items) - static_cast<std::int64_t>(set_->size());

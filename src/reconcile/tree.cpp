@@ -34,13 +34,14 @@ void add_nodes(const trie& t, const trie::node& n, unsigned grain, bloom_filter&
 
 result<tree_shape> plan_tree(std::uint64_t items, double bits_per_item, unsigned corrections,
                              unsigned grain) {
-    if (corrections > max_corrections) return error{"a tree takes at most 15 corrections"};
-    if (grain < 2 || grain > max_grain) return error{"the grain of a tree is 2 to 64"};
+    if (corrections > max_corrections) return error::invalid("a tree takes at most 15 corrections");
+    if (grain < 2 || grain > max_grain) return error::invalid("the grain of a tree is 2 to 64");
     if (!(bits_per_item > 0) || bits_per_item > 1000)
-        return error{"bits per item must be a positive number, at most 1000"};
+        return error::invalid("bits per item must be a positive number, at most 1000");
     const auto n = static_cast<double>(std::max<std::uint64_t>(items, 1));
     const double total = std::max(std::ceil(n * bits_per_item), 128.0);
-    if (total > static_cast<double>(max_bits)) return error{"more than 2^40 bits; use fewer bits per item"};
+    if (total > static_cast<double>(max_bits))
+        return error::too_large("more than 2^40 bits; use fewer bits per item");
     const double nodes = theory::tree_nodes(n, grain);
     const auto path = theory::tree_path(n, grain);
     tree_shape best{corrections, grain};
@@ -65,7 +66,7 @@ result<tree_shape> plan_tree(std::uint64_t items, double bits_per_item, unsigned
 
 result<reconciliation_tree> reconciliation_tree::make(const digest_set& set, const tree_shape& shape) {
     if (shape.corrections > max_corrections || shape.grain < 2 || shape.grain > max_grain)
-        return error{"a tree has 0 to 15 corrections and a grain of 2 to 64"};
+        return error::invalid("a tree has 0 to 15 corrections and a grain of 2 to 64");
     geometry g{shape.node_bits, shape.node_hashes, layout_id::spread, set.hash().family(), set.hash().seed()};
     auto nodes = bloom_filter::make(g);
     if (!nodes) return nodes.error();
@@ -129,23 +130,23 @@ result<reconciliation_tree> reconciliation_tree::parse(const hasher& hash, byte_
                                                        const read_limits& limits) {
     payload_reader in(bytes);
     const digest_width width = in.width();
-    const unsigned corrections = in.little<std::uint8_t>();
+    const unsigned corrections = in.byte();
     if (corrections > max_corrections) in.fail("more than 15 corrections");
-    const unsigned grain = in.little<std::uint8_t>();
+    const unsigned grain = in.byte();
     if (grain < 2 || grain > max_grain) in.fail("a grain that is not 2 to 64");
     std::vector<bloom_filter> filters;
     const std::uint64_t most = limits.most(bytes.size());
     std::uint64_t taken = 0;
     while (filters.size() < 2) {
-        const byte_view message = in.bytes(in.varint());
-        if (!in.ok()) return *in.finish();
+        const byte_view message = in.take(in.varint());
+        if (in.wrong()) return *in.wrong();
         const std::uint64_t start = in.offset() - message.size();
         auto read = from_bytes(message, read_limits::exactly(most - taken));
-        if (!read) return error{read.error().message, start + read.error().offset.value_or(0)};
+        if (!read) return read.error().in_part_at(start);
         auto* filter = std::get_if<bloom_filter>(&read->body);
         if (!filter || read->size != message.size() || !filter->items() || filter->hash() != hash ||
             filter->geometry().layout != layout_id::spread) {
-            return error{"not a spread filter of the tree's hash that knows its items", start};
+            return error::damaged("not a spread filter of the tree's hash that knows its items", start);
         }
         taken += bits::array_memory(filter->geometry().bits);
         filters.push_back(std::move(*filter));

@@ -13,17 +13,17 @@ result<bloomier_map> bloomier_map::build(hasher hash, std::span<const digest> di
                                          std::span<const std::uint64_t> values, bloomier_options options) {
     const unsigned bits = options.value_bits;
     if (digests.size() != values.size()) {
-        return error{std::to_string(digests.size()) + " keys but " + std::to_string(values.size()) +
-                     " values; give each key a value"};
+        return error::invalid(std::to_string(digests.size()) + " keys but " + std::to_string(values.size()) +
+                              " values; give each key a value");
     }
     if (bits == 0 || bits > sealed::max_value_bits) {
-        return error{"values of " + std::to_string(bits) + " bits; they can have 1 to 64"};
+        return error::invalid("values of " + std::to_string(bits) + " bits; they can have 1 to 64");
     }
     const std::uint64_t largest = ~std::uint64_t{0} >> (64 - bits);
     const auto large = std::ranges::find_if(values, [&](std::uint64_t v) { return v > largest; });
     if (large != values.end()) {
-        return error{"value " + std::to_string(*large) + " does not fit into " + std::to_string(bits) +
-                     " bits; ask for more"};
+        return error::invalid("value " + std::to_string(*large) + " does not fit into " +
+                              std::to_string(bits) + " bits; ask for more");
     }
     auto made = sealed::build(digests, values, bits, options.rate, options.threads);
     if (!made) return made.error();
@@ -35,7 +35,8 @@ result<bloomier_map> bloomier_map::open(hasher hash, std::shared_ptr<const void>
                                         byte_view payload) {
     auto opened = sealed::ribbon::open(std::move(keep_alive), payload);
     if (!opened) return opened.error();
-    if (opened->value_bits() == 0) return error{"this is a filter, without values; open it as one", 1};
+    if (opened->value_bits() == 0)
+        return error::mismatch("this is a filter, without values; open it as one", 1);
     return bloomier_map(hash, std::make_shared<const sealed::ribbon>(std::move(*opened)));
 }
 

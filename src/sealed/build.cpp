@@ -23,7 +23,8 @@ namespace {
 constexpr std::uint64_t max_attempts = 512;
 
 error not_random() {
-    return {"no system of equations for these digests can be solved; they are not random, hash the keys"};
+    return error::invalid(
+        "no system of equations for these digests can be solved; they are not random, hash the keys");
 }
 
 // More than any machine gains from; each costs a stack.
@@ -231,8 +232,8 @@ result<built> build_rows(std::size_t count, const RowAt& row_at, columns c, doub
         const auto rows = distinct.rows();
         const auto same_key = [](const row& a, const row& b) { return a == b; };
         if (const auto two = std::ranges::adjacent_find(rows, same_key); two != rows.end()) {
-            return error{"one key has two values, " + std::to_string(two[0].value) + " and " +
-                         std::to_string(two[1].value) + "; give each key one value"};
+            return error::invalid("one key has two values, " + std::to_string(two[0].value) + " and " +
+                                  std::to_string(two[1].value) + "; give each key one value");
         }
     }
     if (c.lean() + 1 <= 64) return builder<Row, 1>(c, extra, threads).from(std::move(distinct));
@@ -244,9 +245,9 @@ result<built> build_rows(std::size_t count, const RowAt& row_at, columns c, doub
 result<built> build(std::span<const digest> digests, std::span<const std::uint64_t> values,
                     unsigned value_bits, double rate, unsigned threads) {
     if (!is_rate(rate)) {
-        return error{"a rate of " + std::to_string(rate) + " cannot be had; ask for 2^-32 to 1"};
+        return error::invalid("a rate of " + std::to_string(rate) + " cannot be had; ask for 2^-32 to 1");
     }
-    if (digests.size() > max_items) return error{"more than 2^40 keys; split the set"};
+    if (digests.size() > max_items) return error::too_large("more than 2^40 keys; split the set");
     const auto [fingerprint, extra] = mixture_for(rate);
     const columns c{value_bits, fingerprint};
     threads = std::clamp(threads, 1u, max_threads);
@@ -262,7 +263,8 @@ result<built> build(std::span<const digest> digests, std::span<const std::uint64
             },
             c, extra, threads);
     } catch (const std::bad_alloc&) {
-        return error{"no memory to seal " + std::to_string(digests.size()) + " keys; split the set"};
+        return error::too_large("no memory to seal " + std::to_string(digests.size()) +
+                                " keys; split the set");
     }
 }
 

@@ -12,7 +12,7 @@ namespace posy::sealed {
 namespace {
 
 error damaged(const std::string& what, std::uint64_t at) {
-    return {what + "; the payload is damaged or from another program", at};
+    return error::damaged(what + "; the payload is damaged or from another program", at);
 }
 
 // How many starts of a bucket are bumped.

@@ -9,7 +9,7 @@ namespace posy {
 
 result<sealed_filter> sealed_filter::build(hasher hash, std::span<const digest> digests,
                                            sealed_options options) {
-    if (options.rate == 1) return error{"a filter of rate 1 says yes to everything; ask for less"};
+    if (options.rate == 1) return error::invalid("a filter of rate 1 says yes to everything; ask for less");
     auto made = sealed::build(digests, {}, 0, options.rate, options.threads);
     if (!made) return made.error();
     const byte_view payload = made->bytes();
@@ -20,7 +20,7 @@ result<sealed_filter> sealed_filter::open(hasher hash, std::shared_ptr<const voi
                                           byte_view payload) {
     auto opened = sealed::ribbon::open(std::move(keep_alive), payload);
     if (!opened) return opened.error();
-    if (opened->value_bits() != 0) return error{"this is a map, with values; open it as one", 1};
+    if (opened->value_bits() != 0) return error::mismatch("this is a map, with values; open it as one", 1);
     return sealed_filter(hash, std::make_shared<const sealed::ribbon>(std::move(*opened)));
 }
 

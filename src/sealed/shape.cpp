@@ -85,12 +85,12 @@ result<header> header::take(byte_view payload, std::uint64_t& behind) {
         const auto value = base::take_varint(rest);
         if (wrong) return least;
         if (!value) {
-            wrong = error{std::string("the payload ends in ") + name + "; it is cut off", at};
+            wrong = error::damaged(std::string("the payload ends in ") + name + "; it is cut off", at);
         } else if (*value < least || *value > most) {
-            wrong =
-                error{std::string(name) + " is " + std::to_string(*value) + ", not " + std::to_string(least) +
-                          " to " + std::to_string(most) + "; the payload is damaged or from another program",
-                      at};
+            wrong = error::damaged(std::string(name) + " is " + std::to_string(*value) + ", not " +
+                                       std::to_string(least) + " to " + std::to_string(most) +
+                                       "; the payload is damaged or from another program",
+                                   at);
         }
         return wrong ? least : *value;
     };

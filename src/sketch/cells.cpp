@@ -4,7 +4,7 @@ namespace posy::sketch {
 
 result<bit_array> make_cells(std::uint64_t size) {
     if (size == 0 || size > max_cells)
-        return error{"a table of " + std::to_string(size) + " counters; 1 to 2^32 are possible"};
+        return error::invalid("a table of " + std::to_string(size) + " counters; 1 to 2^32 are possible");
     return bit_array::make(size * 32);
 }
 

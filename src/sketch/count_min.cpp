@@ -19,12 +19,13 @@ using sketch::row_hash;
 
 result<void> check(const hasher& hash, std::uint64_t width, unsigned depth, update_rule rule) {
     if (auto valid = check(hash); !valid) return valid;
-    if (rule != update_rule::plain && rule != update_rule::conservative)
-        return error{"unknown update rule " + std::to_string(static_cast<unsigned>(rule))};
+    if (!is_member(rule))
+        return error::unsupported("unknown update rule " + std::to_string(static_cast<unsigned>(rule)));
     if (depth == 0 || depth > count_min::max_depth)
-        return error{std::to_string(depth) + " rows; 1 to 32 are possible"};
+        return error::invalid(std::to_string(depth) + " rows; 1 to 32 are possible");
     if (width == 0 || width > count_min::max_counters / depth)
-        return error{"rows of " + std::to_string(width) + " counters; 1 to 2^32 / depth are possible"};
+        return error::invalid("rows of " + std::to_string(width) +
+                              " counters; 1 to 2^32 / depth are possible");
     return {};
 }
 
@@ -75,11 +76,12 @@ result<count_min> count_min::make(hasher hash, std::uint64_t width, unsigned dep
 
 result<count_min> count_min::with_guarantee(hasher hash, double epsilon, double delta, update_rule rule) {
     if (!(epsilon > 0 && epsilon < 1 && delta > 0 && delta < 1))
-        return error{"epsilon and delta must lie between 0 and 1"};
+        return error::invalid("epsilon and delta must lie between 0 and 1");
     const double width = theory::count_min_width(epsilon), depth = theory::count_min_depth(delta);
     if (width * depth > static_cast<double>(count_min::max_counters) || depth > max_depth)
-        return error{"no table keeps an epsilon of " + std::to_string(epsilon) + " and a delta of " +
-                     std::to_string(delta) + "; a table has at most 2^32 counters in at most 32 rows"};
+        return error::invalid("no table keeps an epsilon of " + std::to_string(epsilon) + " and a delta of " +
+                              std::to_string(delta) +
+                              "; a table has at most 2^32 counters in at most 32 rows");
     return make(hash, static_cast<std::uint64_t>(width), static_cast<unsigned>(depth), rule);
 }
 
@@ -144,14 +146,15 @@ double count_min::epsilon() const { return theory::count_min_epsilon(static_cast
 double count_min::delta() const { return theory::count_min_delta(depth()); }
 
 result<void> count_min::merge(const count_min& from) {
-    if (hash_ != from.hash_) return error{"the sketches differ in hash family or seed; only equals merge"};
+    if (hash_ != from.hash_)
+        return error::mismatch("the sketches differ in hash family or seed; only equals merge");
     if (!same_shape(from)) {
         const auto shape = [](const count_min& s) {
             return std::to_string(s.depth()) + " rows of " + std::to_string(s.width_) + ", " +
                    std::string(name_of(s.rule_));
         };
-        return error{"the sketches differ: " + shape(*this) + ", and " + shape(from) +
-                     "; only sketches of one shape and rule merge"};
+        return error::mismatch("the sketches differ: " + shape(*this) + ", and " + shape(from) +
+                               "; only sketches of one shape and rule merge");
     }
     sketch::merge_cells(cells_, from.cells_);
     count(from.total_);
@@ -185,7 +188,7 @@ result<count_min> count_min::parse(hasher hash, byte_view payload, std::uint64_t
     const unsigned depth = in.byte();
     const std::uint64_t width = in.varint();
     if (in.wrong()) return *in.wrong();
-    if (auto valid = check(hash, width, depth, rule); !valid) return error{valid.error().message, 0};
+    if (auto valid = check(hash, width, depth, rule); !valid) return error::damaged(valid.error().message, 0);
     const std::uint64_t total = in.varint();
     struct row_sum {
         std::uint64_t sum = 0;
@@ -205,9 +208,9 @@ result<count_min> count_min::parse(hasher hash, byte_view payload, std::uint64_t
         const auto [sum, stuck] = rows[row];
         const bool exact = rule == update_rule::plain && !stuck && total != ~std::uint64_t{0};
         if (sum > total || (exact && sum < total)) {
-            return error{"row " + std::to_string(row) + " holds " + std::to_string(sum) + " where " +
-                             std::to_string(total) + " were counted; the bytes are damaged",
-                         in.offset()};
+            return error::damaged("row " + std::to_string(row) + " holds " + std::to_string(sum) + " where " +
+                                      std::to_string(total) + " were counted; the bytes are damaged",
+                                  in.offset());
         }
     }
     count_min parsed(hash, width, depth, rule, std::move(*cells));

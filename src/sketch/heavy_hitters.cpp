@@ -17,18 +17,19 @@ constexpr std::uint64_t max_room = std::uint64_t{1} << 31;
 
 result<heavy_hitters> heavy_hitters::make(count_min sketch, double phi, std::uint64_t room) {
     if (sketch.total() != 0)
-        return error{"the sketch has counted already; heavy hitters need to see every key from the first on"};
+        return error::invalid(
+            "the sketch has counted already; heavy hitters need to see every key from the first on");
     if (room == 0 || room > max_room)
-        return error{"room for " + std::to_string(room) + " keys; 1 to 2^31 are possible"};
+        return error::invalid("room for " + std::to_string(room) + " keys; 1 to 2^31 are possible");
     return heavy_hitters(std::move(sketch), phi, room);
 }
 
 result<heavy_hitters> heavy_hitters::above(count_min sketch, double phi) {
     const double surplus = phi - sketch.epsilon();
     if (!(surplus > 0 && phi < 1))
-        return error{"a threshold of " + std::to_string(phi) +
-                     " of the total; it must be below 1 and above the " + "sketch's epsilon of " +
-                     std::to_string(sketch.epsilon())};
+        return error::invalid("a threshold of " + std::to_string(phi) +
+                              " of the total; it must be below 1 and above the " + "sketch's epsilon of " +
+                              std::to_string(sketch.epsilon()));
     return make(std::move(sketch), phi, static_cast<std::uint64_t>(std::ceil(1 / surplus)));
 }
 
@@ -100,7 +101,7 @@ heavy_hitters::list heavy_hitters::report() const {
 
 result<void> heavy_hitters::merge(const heavy_hitters& from) {
     if (phi_ != from.phi_ || room_ != from.room_)
-        return error{"the thresholds or rooms differ; only heavy hitters of one kind merge"};
+        return error::mismatch("the thresholds or rooms differ; only heavy hitters of one kind merge");
     // No key outside of either set was seen more often than the sum of these.
     const auto limit = [](const heavy_hitters& h) {
         return std::max(std::ceil(h.threshold()), h.dropped_ + 0.0);

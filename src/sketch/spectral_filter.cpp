@@ -48,27 +48,15 @@ void decrement(bit_array& memory, const key_positions& at) {
 }
 
 result<void> check(const geometry& g, spectral_method method) {
-    if (name_of(method) == "unknown")
-        return error{"unknown spectral method " + std::to_string(static_cast<unsigned>(method))};
+    if (!is_member(method))
+        return error::unsupported("unknown spectral method " + std::to_string(static_cast<unsigned>(method)));
     if (auto valid = posy::check(g); !valid) return valid;
     if (g.bits > sketch::max_cells)
-        return error{"a filter of " + std::to_string(g.bits) + " counters; 1 to 2^32 are possible"};
+        return error::invalid("a filter of " + std::to_string(g.bits) + " counters; 1 to 2^32 are possible");
     return {};
 }
 
 }  // namespace
-
-std::string_view name_of(spectral_method method) {
-    switch (method) {
-        case spectral_method::minimum_selection:
-            return "minimum selection";
-        case spectral_method::minimum_increase:
-            return "minimum increase";
-        case spectral_method::recurring_minimum:
-            return "recurring minimum";
-    }
-    return "unknown";
-}
 
 result<spectral_filter> spectral_filter::make(const posy::geometry& g, spectral_method method) {
     if (auto valid = check(g, method); !valid) return valid.error();
@@ -105,7 +93,8 @@ void spectral_filter::insert(digest d, std::uint32_t times) {
 
 result<bool> spectral_filter::remove(digest d) {
     if (method_ == spectral_method::minimum_increase)
-        return error{"a filter that counts by minimum increase cannot remove keys; use recurring minimum"};
+        return error::unsupported(
+            "a filter that counts by minimum increase cannot remove keys; use recurring minimum");
     const key_positions at = cells_of(geometry_, d);
     if (const_cells(cells_).least(at.size, at) == 0) return false;
     decrement(cells_, at);
@@ -158,12 +147,12 @@ std::uint64_t spectral_filter::memory_bytes(const posy::geometry& g, spectral_me
 result<void> spectral_filter::merge(const spectral_filter& from) {
     if (geometry_ != from.geometry_) return mismatch(geometry_, from.geometry_);
     if (method_ != from.method_)
-        return error{"the filters count by " + std::string(name_of(method_)) + " and by " +
-                     std::string(name_of(from.method_)) + "; only filters of one method merge"};
+        return error::mismatch("the filters count by " + std::string(name_of(method_)) + " and by " +
+                               std::string(name_of(from.method_)) + "; only filters of one method merge");
     if (second_)
-        return error{
+        return error::unsupported(
             "filters that count by recurring minimum do not merge: a key that only one of them has "
-            "moved would be counted half; use minimum selection or minimum increase"};
+            "moved would be counted half; use minimum selection or minimum increase");
     sketch::merge_cells(cells_, from.cells_);
     items_ = saturating_sum(items_, from.items_);
     return {};
@@ -189,12 +178,12 @@ result<spectral_filter> spectral_filter::parse(hasher hash, byte_view payload, s
     g.hashes = in.byte();
     g.bits = in.varint();
     if (in.wrong()) return *in.wrong();
-    if (auto valid = check(g, method); !valid) return error{valid.error().message, 0};
+    if (auto valid = check(g, method); !valid) return error::damaged(valid.error().message, 0);
     const bool twice = method == spectral_method::recurring_minimum;
     const auto table = [](std::uint64_t cells) { return bits::array_memory(32 * cells); };
     const std::uint64_t memory =
         table(g.bits) + (twice ? table(second_geometry(g).bits) + bits::array_memory(g.bits) : 0);
-    if (memory > max_bytes) return error{"a filter of " + base::above_limit(memory, max_bytes), 0};
+    if (memory > max_bytes) return error::too_large("a filter of " + base::above_limit(memory, max_bytes), 0);
     const std::uint64_t items = in.varint();
     auto cells = sketch::take_cells(in, g.bits, max_bytes);
     if (!cells) return cells.error();

@@ -66,7 +66,7 @@ TEST(compressed_filter, opens_the_bytes_of_another) {
             ASSERT_TRUE(second) << second.error().text();
             EXPECT_FALSE(second->items());
             const compressed_filter copy = *second;
-            second = error{"gone"};
+            second = error::invalid("gone");
             EXPECT_FALSE(watched.expired());
             for (int key = 0; key < 500; ++key) EXPECT_TRUE(copy.may_contain(copy.hash()(key)));
             EXPECT_EQ(*copy.unpack(), filter);

@@ -19,8 +19,7 @@ class every_layout_grows : public testing::TestWithParam<layout_id> {
         return *growing_filter::make({.rate = rate, .layout = GetParam(), .first_bytes = first_bytes});
     }
 };
-INSTANTIATE_TEST_SUITE_P(growing_filter, every_layout_grows,
-                         testing::ValuesIn(layout_ids().begin(), layout_ids().end()),
+INSTANTIATE_TEST_SUITE_P(growing_filter, every_layout_grows, testing::ValuesIn(members<layout_id>),
                          [](const auto& row) { return std::string(name_of(row.param)); });
 
 std::vector<digest> digests_of(const hasher& hash, std::uint64_t from, std::uint64_t to) {

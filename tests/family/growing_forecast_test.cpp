@@ -100,7 +100,7 @@ TEST(growing_forecast, is_what_is_built_around_every_boundary) {
 // The long form: `POSY_LONG_TESTS=1 ctest -R family/growing_forecast`, some minutes.
 TEST(growing_forecast, long_form) {
     if (!std::getenv("POSY_LONG_TESTS")) GTEST_SKIP() << "set POSY_LONG_TESTS=1 to run it";
-    for (const layout_id layout : layout_ids()) {
+    for (const layout_id layout : members<layout_id>) {
         for (const double rate : {0.25, 0.1, 0.01, 0.001, 1e-5}) {
             for (const std::uint64_t first : {8'000u, 60'000u, 500'000u}) {
                 sweep({.rate = rate, .layout = layout, .first_bytes = first}, 10, first < 100'000 ? 3 : 2);

@@ -13,7 +13,7 @@ namespace posy {
 namespace {
 
 TEST(rate_deviation, is_that_between_filters) {
-    for (const layout_id layout : layout_ids()) {
+    for (const layout_id layout : members<layout_id>) {
         for (const double rate : {0.2, 0.01, 1e-4}) {
             for (const std::uint64_t items : {200u, 2000u}) {
                 geometry g = choose({.items = items, .rate = rate, .layout = layout})->geometry();

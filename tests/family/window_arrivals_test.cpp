@@ -209,7 +209,7 @@ TEST(window_arrivals, six_patterns) {
 TEST(window_arrivals, long_form) {
     if (!std::getenv("POSY_LONG_TESTS")) GTEST_SKIP() << "set POSY_LONG_TESTS=1 to run it";
     for (const pattern& p : patterns()) {
-        for (const layout_id layout : layout_ids()) {
+        for (const layout_id layout : members<layout_id>) {
             for (const unsigned generations : {1u, 6u, 24u}) {
                 for (const double rate : {0.2, 0.01, 0.001}) {
                     for (const std::uint64_t items : {100u, 1000u, 10'000u}) {
@@ -225,7 +225,7 @@ TEST(window_arrivals, long_form) {
 // What the proof stands on: the rate of an array, as ln(1/(1 − f)), grows faster than its load, up to a full
 // one. docs/growing.md, section 2.
 TEST(window_arrivals, full_arrays_are_the_worst) {
-    for (const layout_id layout : layout_ids()) {
+    for (const layout_id layout : members<layout_id>) {
         for (const double rate : {0.5, 0.01, 1e-5}) {
             for (const unsigned generations : {1u, 6u, 50u}) {
                 for (const std::uint64_t items : {50u, 1000u, 1'000'000u}) {
@@ -254,7 +254,7 @@ TEST(window_arrivals, full_arrays_are_the_worst) {
 // The example that every even plan gets wrong: 6,000 keys at once where 10,000 were planned for a window.
 // Within 4.5 binomial deviations and the scatter of the arrays (a false alarm in 10^5).
 TEST(window_arrivals, six_thousand_at_once) {
-    for (const layout_id layout : layout_ids()) {
+    for (const layout_id layout : members<layout_id>) {
         auto filter = *window_filter::with_rate(10'000, 0.01, window, 6, layout);
         for (std::uint64_t key = 0; key < 6000; ++key) filter.insert(filter.hash()(key), 5 * window);
         EXPECT_LE(filter.false_positive_rate(5 * window), 0.01);

@@ -18,8 +18,7 @@ class every_layout_ages : public testing::TestWithParam<layout_id> {
                                     window, generations);
     }
 };
-INSTANTIATE_TEST_SUITE_P(window_filter, every_layout_ages,
-                         testing::ValuesIn(layout_ids().begin(), layout_ids().end()),
+INSTANTIATE_TEST_SUITE_P(window_filter, every_layout_ages, testing::ValuesIn(members<layout_id>),
                          [](const auto& row) { return std::string(name_of(row.param)); });
 
 // A map from key to its latest time is the model. Younger than the window: there, always. Older than the

@@ -51,7 +51,7 @@ TEST_P(algebra, a_folded_filter_is_the_one_built_smaller) {
 // What the rate of an intersection is about: keys of neither set have the rate of its bits, keys of one set
 // alone that of the other filter. Within 4.5 binomial deviations: one false alarm in 150,000 a row.
 TEST(algebra_rates, an_intersection_has_a_rate_for_strangers_and_one_for_keys_of_one_set) {
-    for (const layout_id layout : layout_ids()) {
+    for (const layout_id layout : members<layout_id>) {
         const geometry g{512 * 500, 4, layout};
         auto common = filter_of(g, 0, 60'000);
         const auto b = filter_of(g, 50'000, 110'000);
@@ -113,7 +113,7 @@ TEST(algebra_provenance, an_intersection_stays_one_until_it_is_cleared) {
 // A folded filter is the one built smaller, its plan included: for as many items, at the rate they have
 // there.
 TEST(algebra_provenance, a_fold_promises_what_the_smaller_plan_would) {
-    for (const layout_id layout : layout_ids()) {
+    for (const layout_id layout : members<layout_id>) {
         const geometry g{512 * 120, 6, layout}, half{512 * 60, 6, layout};
         auto filter = filter_of(g, 0, 100);
         filter.set_planned(predict(5000, g)->promise());
@@ -137,7 +137,7 @@ TEST(algebra_errors, geometries_that_differ_do_not_combine) {
 
 // The folds that the shapes above are too odd to reach.
 TEST(algebra_errors, folds_of_round_sizes) {
-    for (const layout_id layout : layout_ids()) {
+    for (const layout_id layout : members<layout_id>) {
         const geometry g{512 * 360, 6, layout};
         const auto filter = filter_of(g, 0, 500);
         for (const std::uint64_t divisor : {2u, 3u, 4u, 5u, 6u, 10u, 12u, 15u, 20u, 30u, 60u}) {

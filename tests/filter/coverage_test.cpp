@@ -125,7 +125,7 @@ class coverage : public testing::TestWithParam<layout_id> {
                 what == "|A and B|" || what == "Jaccard" ? 8 : 5);
     }
 };
-INSTANTIATE_TEST_SUITE_P(estimate, coverage, testing::ValuesIn(layout_ids().begin(), layout_ids().end()),
+INSTANTIATE_TEST_SUITE_P(estimate, coverage, testing::ValuesIn(members<layout_id>),
                          [](const auto& row) { return std::string(name_of(row.param)); });
 
 TEST_P(coverage, of_the_number_of_items) {

@@ -29,7 +29,7 @@ void expect_covered(int covered, const std::string& what) {
 bool covers(const estimate& e, double truth) { return e.low <= truth && truth <= e.high; }
 
 class every_layout : public testing::TestWithParam<layout_id> {};
-INSTANTIATE_TEST_SUITE_P(estimate, every_layout, testing::ValuesIn(layout_ids().begin(), layout_ids().end()),
+INSTANTIATE_TEST_SUITE_P(estimate, every_layout, testing::ValuesIn(members<layout_id>),
                          [](const auto& row) { return std::string(name_of(row.param)); });
 
 TEST_P(every_layout, the_interval_for_the_number_of_items_is_right) {

@@ -23,7 +23,7 @@ std::vector<digest> some_digests(std::size_t count, std::uint64_t seed) {
 
 std::vector<geometry> every_number_of_hashes(std::uint64_t bits) {
     std::vector<geometry> shapes;
-    for (const layout_id layout : layout_ids()) {
+    for (const layout_id layout : members<layout_id>) {
         for (unsigned hashes = 1; hashes <= 32; ++hashes) {
             const geometry g{round_up_bits(bits, hashes, layout), hashes, layout};
             if (check(g)) shapes.push_back(g);
@@ -88,7 +88,7 @@ TEST(kernels, insert_and_look_up_like_the_positions) {
 TEST(kernels, batches_of_any_length_equal_single_calls) {
     for (const std::uint64_t bits :
          {std::uint64_t{20'000}, kernels::cached_bits + 1024, kernels::cached_probe_bits + 1024}) {
-        for (const layout_id layout : layout_ids()) {
+        for (const layout_id layout : members<layout_id>) {
             const unsigned hashes = layout == layout_id::sliced ? 4 : 8;
             const geometry g{round_up_bits(bits, hashes, layout), hashes, layout};
             for (const std::size_t count : {0u, 1u, 63u, 64u, 65u, 127u, 575u, 576u, 577u, 1500u}) {

@@ -10,8 +10,7 @@ namespace posy {
 namespace {
 
 class parallel_layouts : public testing::TestWithParam<layout_id> {};
-INSTANTIATE_TEST_SUITE_P(parallel, parallel_layouts,
-                         testing::ValuesIn(layout_ids().begin(), layout_ids().end()),
+INSTANTIATE_TEST_SUITE_P(parallel, parallel_layouts, testing::ValuesIn(members<layout_id>),
                          [](const auto& row) { return std::string(name_of(row.param)); });
 
 // Sizes on both sides of the division into regions, and some that are no multiple of anything.

@@ -51,7 +51,7 @@ geometry shape_for(layout_id layout, std::uint64_t items, unsigned hashes, doubl
 }
 
 class measured_rate : public testing::TestWithParam<layout_id> {};
-INSTANTIATE_TEST_SUITE_P(rate, measured_rate, testing::ValuesIn(layout_ids().begin(), layout_ids().end()),
+INSTANTIATE_TEST_SUITE_P(rate, measured_rate, testing::ValuesIn(members<layout_id>),
                          [](const auto& row) { return std::string(name_of(row.param)); });
 
 TEST_P(measured_rate, is_the_expected_one_for_every_number_of_hashes) {

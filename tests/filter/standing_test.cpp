@@ -21,7 +21,7 @@ class standing_in : public testing::TestWithParam<layout_id> {
         return filter;
     }
 };
-INSTANTIATE_TEST_SUITE_P(standing, standing_in, testing::ValuesIn(layout_ids().begin(), layout_ids().end()),
+INSTANTIATE_TEST_SUITE_P(standing, standing_in, testing::ValuesIn(members<layout_id>),
                          [](const auto& row) { return std::string(name_of(row.param)); });
 
 TEST_P(standing_in, the_plan_or_past_it) {

@@ -35,8 +35,7 @@ TEST(zero_counts, of_one_key_are_certain) {
 // Two sets of keys, some in both: mean and covariance of the zeros of 20,000 pairs of filters, within five of
 // their standard errors (a false alarm in 10^6 a figure).
 class zeros_of_layouts : public testing::TestWithParam<layout_id> {};
-INSTANTIATE_TEST_SUITE_P(zero_counts, zeros_of_layouts,
-                         testing::ValuesIn(layout_ids().begin(), layout_ids().end()),
+INSTANTIATE_TEST_SUITE_P(zero_counts, zeros_of_layouts, testing::ValuesIn(members<layout_id>),
                          [](const auto& row) { return std::string(name_of(row.param)); });
 
 TEST_P(zeros_of_layouts, mean_and_covariance_are_exact) {

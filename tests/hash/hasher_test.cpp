@@ -11,8 +11,8 @@ namespace posy {
 namespace {
 
 TEST(hasher, names_round_trip) {
-    for (const hash_family family : hash_families()) EXPECT_EQ(hash_family_named(name_of(family)), family);
-    EXPECT_EQ(hash_family_named("sha1"), std::nullopt);
+    for (const hash_family family : hash_families()) EXPECT_EQ(named<hash_family>(name_of(family)), family);
+    EXPECT_EQ(named<hash_family>("sha1"), std::nullopt);
 }
 
 TEST(hasher, an_integer_is_eight_little_endian_bytes) {

@@ -4,8 +4,8 @@ namespace posy {
 namespace {
 
 TEST(geometry, names_round_trip) {
-    for (const layout_id id : layout_ids()) EXPECT_EQ(layout_named(name_of(id)), id);
-    EXPECT_EQ(layout_named("hexagonal"), std::nullopt);
+    for (const layout_id id : members<layout_id>) EXPECT_EQ(named<layout_id>(name_of(id)), id);
+    EXPECT_EQ(named<layout_id>("hexagonal"), std::nullopt);
     EXPECT_EQ(name_of(static_cast<layout_id>(99)), "unknown");
 }
 

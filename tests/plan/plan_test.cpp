@@ -13,7 +13,7 @@ namespace posy {
 namespace {
 
 TEST(plan, a_rate_gets_the_smallest_array) {
-    for (const layout_id layout : layout_ids()) {
+    for (const layout_id layout : members<layout_id>) {
         for (const double rate : {0.3, 0.01, 1e-4, 1e-7}) {
             const auto p = choose({.items = 100'000, .rate = rate, .layout = layout});
             ASSERT_TRUE(p) << p.error().message;
@@ -222,7 +222,7 @@ TEST(plan, many_hashes_use_the_message_too) {
         EXPECT_NEAR(p.false_positive_rate / theory::false_positive_rate_asymptotic(1, array, k), 1, 1e-3)
             << k;
     }
-    for (const layout_id layout : layout_ids()) {
+    for (const layout_id layout : members<layout_id>) {
         for (const unsigned k : {2u, 8u, 16u}) {
             const auto p = *choose({.items = n, .message_bits_per_item = 6, .hashes = k, .layout = layout});
             EXPECT_LE(p.message_bits_per_item(), 6);
@@ -288,7 +288,7 @@ TEST(plan, extremes) {
     }
     for (const std::uint64_t items : sizes) {
         for (const double rate : rates) {
-            for (const layout_id layout : layout_ids()) {
+            for (const layout_id layout : members<layout_id>) {
                 const auto a =
                     advise({.items = items, .rate = rate, .layout = layout, .delta_fraction = 0.1});
                 if (!a) continue;

@@ -230,7 +230,7 @@ TEST(sealed_filter, opens_the_bytes_of_another) {
         auto second = sealed_filter::open(hash, std::move(held), bytes);
         ASSERT_TRUE(second) << second.error().text();
         const sealed_filter copy = *second;
-        second = error{"gone"};
+        second = error::invalid("gone");
         EXPECT_FALSE(watched.expired());
         EXPECT_EQ(copy.items(), 5000u);
         EXPECT_EQ(copy.hash(), hash);

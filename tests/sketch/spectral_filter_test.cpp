@@ -97,7 +97,7 @@ errors errors_of(const spectral_filter& filter, const std::vector<std::uint32_t>
 // methods err less and by less. 1000 keys in 7,000 counters with 5 hashes, a share of 0.71; 40 filters.
 // Within 5.5 standard errors of the mean (Student's t with 39 degrees of freedom: a false alarm in 10^5).
 TEST(spectral_filter, errors_of_the_three_methods) {
-    for (const layout_id layout : layout_ids()) {
+    for (const layout_id layout : members<layout_id>) {
         const geometry shape{round_up_bits(7'000, 5, layout), 5, layout};
         if (!check(shape)) continue;  // paired takes an even number of hashes
         constexpr unsigned filters = 40;

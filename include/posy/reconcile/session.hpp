@@ -29,10 +29,19 @@
 
 namespace posy::reconcile {
 
-enum class method { exact, filter, tree };
+enum class method : std::uint8_t { exact, filter, tree };
 
-std::string_view name_of(method);
-std::optional<method> method_named(std::string_view);
+constexpr std::string_view name_of(method member) {
+    switch (member) {
+        case method::exact:
+            return "exact";
+        case method::filter:
+            return "filter";
+        case method::tree:
+            return "tree";
+    }
+    return {};
+}
 
 struct settings {
     reconcile::method method = method::exact;  // of the side that asks; the other one follows
