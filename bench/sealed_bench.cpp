@@ -57,7 +57,7 @@ void measure(std::size_t keys, double rate, unsigned threads) {
                strangers = random_digests(std::max<std::size_t>(keys, 1'000'000), 2);
     std::optional<sealed_filter> filter;
     const double build = nanoseconds_each(keys, threads > 1, [&] {
-        auto built = sealed_filter::build(hasher(), members, {.rate = rate, .threads = threads});
+        auto built = sealed_filter::make(hasher(), members, {.rate = rate, .threads = threads});
         if (!built) give_up(built.error().text());
         filter = std::move(*built);
     });
@@ -87,8 +87,8 @@ void measure_map(std::size_t keys, unsigned threads) {
     for (std::size_t i = 0; i < keys; ++i) values[i] = i % 256;
     std::optional<bloomier_map> map;
     const double build = nanoseconds_each(keys, threads > 1, [&] {
-        auto built = bloomier_map::build(hasher(), members, values,
-                                         {.value_bits = 8, .rate = 0.01, .threads = threads});
+        auto built = bloomier_map::make(hasher(), members, values,
+                                        {.value_bits = 8, .rate = 0.01, .threads = threads});
         if (!built) give_up(built.error().text());
         map = std::move(*built);
     });

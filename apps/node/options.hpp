@@ -10,6 +10,7 @@
 #include "http/message.hpp"
 #include "http/networks.hpp"
 #include "http/server.hpp"
+#include "posy/base/names.hpp"
 #include "posy/digest.hpp"
 #include "posy/result.hpp"
 

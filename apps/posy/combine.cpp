@@ -16,17 +16,13 @@ template <class Body>
 concept unites = requires(Body& into, const Body& from) {
     unite(into, from);
 };
-template <class Body>
-concept merges = requires(Body& into, const Body& from) {
-    into.merge(from);
-};
 
 any_body plain_operand(any_body body, const std::string& name) { return plain_of(std::move(body), name); }
 
 // Growing and window filters and sketches are united as what they are, all others as the plain filter in
 // them.
 any_body united_operand(any_body body, const std::string& name) {
-    const auto as_it_is = []<class Body>(const Body&) { return unites<Body> || merges<Body>; };
+    const auto as_it_is = []<class Body>(const Body&) { return unites<Body>; };
     return std::visit(as_it_is, body) ? std::move(body) : plain_operand(std::move(body), name);
 }
 
@@ -36,7 +32,6 @@ result<void> unite_any(any_body& into, const any_body& from) {
     return std::visit(
         [&]<class Body>(Body& mine) -> result<void> {
             if constexpr (unites<Body>) return unite(mine, std::get<Body>(from));
-            if constexpr (merges<Body>) return mine.merge(std::get<Body>(from));
             return error::mismatch(kind_name(into) + " cannot be united");
         },
         into);

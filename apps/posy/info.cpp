@@ -183,9 +183,11 @@ nlohmann::ordered_json facts_of_others(const any_body& body) {
                 requires { b.items(); } && !requires { b.geometry(); })
                 j["items"] = b.items();
             if constexpr (requires { b.total(); }) j["total"] = b.total();
-            if constexpr (requires { b.rate(); }) j["false_positive_rate"] = b.rate();
-            if constexpr (std::same_as<Body, growing_filter>) {
+            if constexpr (requires {
+                              { b.false_positive_rate() } -> std::same_as<double>;
+                          })
                 j["false_positive_rate"] = b.false_positive_rate();
+            if constexpr (std::same_as<Body, growing_filter>) {
                 j["promised_rate"] = b.promised_rate();
                 j["arrays"] = b.stages().size();
                 j["bits"] = b.bits();

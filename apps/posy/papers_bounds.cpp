@@ -114,9 +114,8 @@ sheet perfect_sheet(bool measured) {
              {"measured", "measured rate"}});
     for (const unsigned j : {4U, 8U, 12U}) {
         const hasher hash(hash_family::xxh3, {.low = j});
-        const auto set =
-            take(sealed_filter::build(hash, digests_of(hash, {0, items}), {.rate = std::exp2(-1.0 * j)}),
-                 "papers");
+        const auto set = take(
+            sealed_filter::make(hash, digests_of(hash, {0, items}), {.rate = std::exp2(-1.0 * j)}), "papers");
         std::uint64_t hits = 0;
         if (measured) {
             for (const digest d : digests_of(hash, {items, items + strangers})) hits += set.may_contain(d);

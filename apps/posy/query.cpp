@@ -93,12 +93,8 @@ class query {
 
 template <class Filter>
 double rate_of(const Filter& filter) {
-    if constexpr (requires { filter.rate(); })
-        return filter.rate();
-    else
-        return filter.false_positive_rate();
+    return filter.false_positive_rate();
 }
-double rate_of(const bloom_filter& filter) { return filter.false_positive_rate(); }
 double rate_of(const compressed_filter& filter) { return take(filter.false_positive_rate(), "query"); }
 
 template <class Filter>

@@ -56,7 +56,7 @@ void report(std::uint64_t items, std::size_t size, double f) {
 template <class Sealed>
 void save_sealed(const options& o, const Sealed& sealed) {
     save_body(o.output, sealed);
-    report(sealed.items(), sealed.bytes().size(), sealed.rate());
+    report(sealed.items(), sealed.bytes().size(), sealed.false_positive_rate());
 }
 
 void run(options o) {
@@ -71,14 +71,14 @@ void run(options o) {
     const input all = read(o, hash);
     const unsigned threads = o.keys.thread_count();
     if (!o.values)
-        return save_sealed(o, take(sealed_filter::build(hash, all.digests, {o.rate, threads}), "seal"));
+        return save_sealed(o, take(sealed_filter::make(hash, all.digests, {o.rate, threads}), "seal"));
     if (o.value_bits == 0) {
         o.value_bits = 1;
         for (const std::uint64_t value : all.values)
             o.value_bits = std::max(o.value_bits, static_cast<unsigned>(std::bit_width(value)));
     }
     save_sealed(
-        o, take(bloomier_map::build(hash, all.digests, all.values, {o.value_bits, o.rate, threads}), "seal"));
+        o, take(bloomier_map::make(hash, all.digests, all.values, {o.value_bits, o.rate, threads}), "seal"));
 }
 
 }  // namespace

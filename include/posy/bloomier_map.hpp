@@ -37,16 +37,16 @@ class bloomier_map {
   public:
     // The map from digests[i], which `hasher` has made, to values[i]. A key may come again with the same
     // value; with another, it is an error, and so is a value of more than value_bits bits. Otherwise as
-    // sealed_filter::build, with 24 bytes a digest.
-    static result<bloomier_map> build(hasher, std::span<const digest> digests,
-                                      std::span<const std::uint64_t> values, bloomier_options = {});
+    // sealed_filter::make, with 24 bytes a digest.
+    static result<bloomier_map> make(hasher, std::span<const digest> digests,
+                                     std::span<const std::uint64_t> values, bloomier_options = {});
     // As sealed_filter::open.
     static result<bloomier_map> open(hasher, std::shared_ptr<const void> keep_alive, byte_view payload);
 
     // As sealed_filter's.
     hasher hash() const { return hash_; }
     std::uint64_t items() const;
-    double rate() const;
+    double false_positive_rate() const;
     byte_view bytes() const;
     unsigned value_bits() const;
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string_view>
+#include "posy/base/names.hpp"
 
 namespace posy {
 

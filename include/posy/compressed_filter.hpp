@@ -21,6 +21,7 @@
 #include <span>
 #include <string_view>
 
+#include "posy/base/names.hpp"
 #include "posy/bloom_filter.hpp"
 #include "posy/bytes.hpp"
 

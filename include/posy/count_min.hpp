@@ -20,8 +20,10 @@
 #include <string_view>
 #include <vector>
 
+#include "posy/base/names.hpp"
 #include "posy/bit_array.hpp"
 #include "posy/digest.hpp"
+#include "posy/read_limits.hpp"
 
 namespace posy {
 
@@ -88,14 +90,14 @@ class count_min {
     // one behind the other. Conservative, it is not (the order of a stream matters there), but the sum of two
     // upper bounds is one, and no counter passes what the plain rule would make it: the guarantee holds, and
     // counting may go on. Tables of different shape, rule or hasher do not combine.
-    result<void> merge(const count_min& from);
+    friend result<void> unite(count_min& into, const count_min& from);
     void clear();
     result<count_min> clone() const;
 
     // The bytes of docs/sketches.md; hash family and seed travel outside of them. parse() takes no more
-    // memory than max_bytes and answers with a valid sketch or an error with an offset.
+    // memory than the limits allow and answers with a valid sketch or an error with an offset.
     void append_to(std::vector<std::byte>& out) const;
-    static result<count_min> parse(hasher hash, byte_view payload, std::uint64_t max_bytes);
+    static result<count_min> parse(hasher hash, byte_view payload, const read_limits& = {});
 
     friend bool operator==(const count_min& a, const count_min& b) {
         return a.same_shape(b) && a.total_ == b.total_ && a.cells_ == b.cells_;

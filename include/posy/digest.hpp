@@ -16,6 +16,7 @@
 #include <span>
 #include <string_view>
 
+#include "posy/base/names.hpp"
 #include "posy/bytes.hpp"
 #include "posy/result.hpp"
 

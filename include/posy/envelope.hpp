@@ -12,6 +12,7 @@
 #include "posy/base/names.hpp"
 #include "posy/bytes.hpp"
 #include "posy/digest.hpp"
+#include "posy/read_limits.hpp"
 #include "posy/result.hpp"
 
 namespace posy::reconcile {
@@ -67,7 +68,7 @@ class envelope {
     byte_view payload() const { return payload_; }
 
     void append_to(std::vector<std::byte>& out) const;
-    static result<envelope> parse(const hasher& hash, byte_view bytes, std::uint64_t max_bytes);
+    static result<envelope> parse(const hasher& hash, byte_view bytes, const read_limits& = {});
 
   private:
     reconcile::kind kind_;

@@ -27,6 +27,7 @@
 #include "posy/bloom_filter.hpp"
 #include "posy/estimate.hpp"
 #include "posy/plan.hpp"
+#include "posy/read_limits.hpp"
 
 namespace posy {
 
@@ -89,9 +90,9 @@ class growing_filter {
     friend result<void> unite(growing_filter& into, const growing_filter& from);
 
     // The bytes of docs/growing.md; hash family and seed travel outside of them. parse() takes no more memory
-    // than max_bytes and answers with a valid filter or an error with an offset.
+    // than the limits allow and answers with a valid filter or an error with an offset.
     void append_to(std::vector<std::byte>& out) const;
-    static result<growing_filter> parse(hasher hash, byte_view payload, std::uint64_t max_bytes);
+    static result<growing_filter> parse(hasher hash, byte_view payload, const read_limits& = {});
 
   private:
     growing_filter(double rate, std::vector<bloom_filter> stages)

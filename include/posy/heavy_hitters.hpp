@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "posy/count_min.hpp"
+#include "posy/read_limits.hpp"
 
 namespace posy {
 
@@ -60,12 +61,12 @@ class heavy_hitters {
 
     // Both streams. A key that is heavy in the whole is heavy in one of the parts, so its text is there; its
     // count is the merged sketch's. Different thresholds, rooms or sketches do not combine.
-    result<void> merge(const heavy_hitters& from);
+    friend result<void> unite(heavy_hitters& into, const heavy_hitters& from);
 
     // The bytes of docs/sketches.md; hash family and seed travel outside of them. parse() takes no more
-    // memory than max_bytes and answers with a valid object or an error with an offset.
+    // memory than the limits allow and answers with a valid object or an error with an offset.
     void append_to(std::vector<std::byte>& out) const;
-    static result<heavy_hitters> parse(hasher hash, byte_view payload, std::uint64_t max_bytes);
+    static result<heavy_hitters> parse(hasher hash, byte_view payload, const read_limits& = {});
 
   private:
     struct digest_hash {

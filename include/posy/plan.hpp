@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "posy/base/names.hpp"
 #include "posy/geometry.hpp"
 #include "posy/provenance.hpp"
 #include "posy/result.hpp"

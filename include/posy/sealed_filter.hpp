@@ -52,7 +52,7 @@ class sealed_filter {
     // set and the rate alone, not on order, threads or machine. Building never fails for want of luck: only
     // when memory cannot be had, or a rate, or when digests are not random at all. It needs 16 bytes a digest
     // besides the result.
-    static result<sealed_filter> build(hasher, std::span<const digest> digests, sealed_options = {});
+    static result<sealed_filter> make(hasher, std::span<const digest> digests, sealed_options = {});
 
     // A payload that came from elsewhere, at any address, and whatever keeps it alive. All that a lookup
     // relies on is checked, in a pass over less than a hundredth of the bytes; offsets in errors count from
@@ -67,7 +67,7 @@ class sealed_filter {
     // The probability that a stranger is taken for a member, as it follows from these very bytes. For sets of
     // some thousand keys and more it is within a percent of what was asked for; the fewest keys get the next
     // power of two below.
-    double rate() const;
+    double false_positive_rate() const;
     // The payload, which open() takes.
     byte_view bytes() const;
 

@@ -4,7 +4,7 @@
 // Three ways to count, in the paper's names; m counters, k hashes, any layout:
 //
 //   minimum selection   every counter of the key goes up. Wrong exactly where the Bloom filter of the other
-//                       keys has a false positive. Keys can be removed, filters merge.
+//                       keys has a false positive. Keys can be removed, filters unite.
 //   minimum increase    only the least counters go up (the conservative update of Estan and Varghese 2002):
 //                       errors a few times fewer and smaller at no cost. No removal: a key may have lifted a
 //                       counter by less than it would take away. Merged, it bounds from above.
@@ -24,7 +24,9 @@
 #include <optional>
 #include <vector>
 
+#include "posy/base/names.hpp"
 #include "posy/bloom_filter.hpp"
+#include "posy/read_limits.hpp"
 
 namespace posy {
 
@@ -83,12 +85,12 @@ class spectral_filter {
     // The filter of both multisets: exactly that with the minimum selection; with the minimum increase, a sum
     // of upper bounds, which is one (as in posy/count_min.hpp). With the recurring minimum an error: a key
     // that only one of the two has moved would be counted half.
-    result<void> merge(const spectral_filter& from);
+    friend result<void> unite(spectral_filter& into, const spectral_filter& from);
 
     // The bytes of docs/sketches.md; hash family and seed travel outside of them. parse() takes no more
-    // memory than max_bytes and answers with a valid filter or an error with an offset.
+    // memory than the limits allow and answers with a valid filter or an error with an offset.
     void append_to(std::vector<std::byte>& out) const;
-    static result<spectral_filter> parse(hasher hash, byte_view payload, std::uint64_t max_bytes);
+    static result<spectral_filter> parse(hasher hash, byte_view payload, const read_limits& = {});
 
   private:
     // Where the recurring minimum moves its suspects.

@@ -28,6 +28,7 @@
 #include "posy/bloom_filter.hpp"
 #include "posy/plan.hpp"
 #include "posy/provenance.hpp"
+#include "posy/read_limits.hpp"
 
 namespace posy {
 
@@ -93,9 +94,9 @@ class window_filter {
     friend result<void> unite(window_filter& into, const window_filter& from);
 
     // The bytes of docs/growing.md; hash family and seed travel outside of them. parse() takes no more memory
-    // than max_bytes and answers with a valid filter or an error with an offset.
+    // than the limits allow and answers with a valid filter or an error with an offset.
     void append_to(std::vector<std::byte>& out) const;
-    static result<window_filter> parse(hasher hash, byte_view payload, std::uint64_t max_bytes);
+    static result<window_filter> parse(hasher hash, byte_view payload, const read_limits& = {});
 
   private:
     // All keys of an array are of one slot.

@@ -55,7 +55,7 @@ result<squid_digest> squid_digest::make(std::uint64_t capacity, unsigned bits_pe
     return squid_digest(capacity, bits_per_entry);
 }
 
-result<squid_digest> squid_digest::from_bytes(byte_view bytes, std::uint64_t max_mask) {
+result<squid_digest> squid_digest::from_bytes(byte_view bytes, const read_limits& limits) {
     if (auto known = check(hasher(hash_family::md5)); !known) return known.error();
     if (bytes.size() < header_size)
         return error::damaged("a digest of Squid starts with 128 bytes; this ends early", bytes.size());
@@ -70,8 +70,9 @@ result<squid_digest> squid_digest::from_bytes(byte_view bytes, std::uint64_t max
         return error::damaged("a digest without capacity", capacity == 0 ? 4U : 20U);
     if (size != mask_size(capacity, per_entry))
         return error::damaged("the size of the mask is not that of the capacity", 16);
-    if (size > max_mask)
-        return error::too_large("the mask is larger than the limit of " + std::to_string(max_mask), 16);
+    if (size > limits.max_bytes)
+        return error::too_large("the mask is larger than the limit of " + std::to_string(limits.max_bytes),
+                                16);
     if (bytes.size() - header_size != size)
         return error::damaged("the mask should have " + std::to_string(size) + " bytes and has " +
                                   std::to_string(bytes.size() - header_size),

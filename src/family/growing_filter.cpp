@@ -345,7 +345,8 @@ void growing_filter::append_to(std::vector<std::byte>& out) const {
     }
 }
 
-result<growing_filter> growing_filter::parse(hasher hash, byte_view payload, std::uint64_t max_bytes) {
+result<growing_filter> growing_filter::parse(hasher hash, byte_view payload, const read_limits& limits) {
+    const std::uint64_t max_bytes = limits.most(payload.size());
     base::reader in(payload);
     const auto rate = std::bit_cast<double>(in.number<std::uint64_t>());
     if (!check_rate(rate)) in.fail("a rate that does not lie between 0 and 1");

@@ -249,7 +249,8 @@ void window_filter::append_to(std::vector<std::byte>& out) const {
     }
 }
 
-result<window_filter> window_filter::parse(hasher hash, byte_view payload, std::uint64_t max_bytes) {
+result<window_filter> window_filter::parse(hasher hash, byte_view payload, const read_limits& limits) {
+    const std::uint64_t max_bytes = limits.most(payload.size());
     base::reader in(payload);
     const auto require = [&](const result<void>& valid) {
         if (!in.wrong() && !valid) in.fail(valid.error().message);

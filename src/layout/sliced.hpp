@@ -6,39 +6,22 @@
 #include <cmath>
 
 #include "bits/word_kernels.hpp"
-#include "layout/probe.hpp"
+#include "layout/by_probes.hpp"
 #include "layout/traits.hpp"
 #include "posy/geometry.hpp"
 #include "posy/theory.hpp"
 
 namespace posy::layouts {
 
-class sliced {
+class sliced : public by_probes<sliced> {
   public:
     static constexpr layout_id id = layout_id::sliced;
-    static constexpr unsigned max_hashes = 32;
-    static constexpr unsigned hash_step = 1;
     static constexpr std::uint64_t granule(unsigned hashes) { return hashes; }
-    static constexpr std::uint64_t fold_unit = 1;
 
-    explicit sliced(const geometry& g) : slice_(g.bits / g.hashes), hashes_(g.hashes) {}
+    explicit sliced(const geometry& g) : by_probes(g.hashes), slice_(g.bits / g.hashes) {}
 
-    // Where hash i goes with its 64 random bits.
     std::uint64_t position(unsigned i, std::uint64_t random) const {
         return i * slice_ + scale(random, slice_);
-    }
-
-    template <class Visit>
-    bool positions(digest d, Visit visit) const {
-        probe_sequence probes(d);
-        for (unsigned i = 0; i < hashes_; ++i) {
-            if (!visit(position(i, probes.next()))) return false;
-        }
-        return true;
-    }
-    template <class Visit>
-    void lines(digest d, Visit visit) const {
-        positions(d, [&](std::uint64_t position) { return visit(position), true; });
     }
 
     static double expected_rate(double items, double bits, unsigned hashes) {
@@ -79,7 +62,6 @@ class sliced {
     }
 
     std::uint64_t slice_;
-    unsigned hashes_;
 };
 
 }  // namespace posy::layouts

@@ -4,38 +4,21 @@
 #include <cmath>
 
 #include "bits/word_kernels.hpp"
-#include "layout/probe.hpp"
+#include "layout/by_probes.hpp"
 #include "layout/traits.hpp"
 #include "posy/geometry.hpp"
 #include "posy/theory.hpp"
 
 namespace posy::layouts {
 
-class spread {
+class spread : public by_probes<spread> {
   public:
     static constexpr layout_id id = layout_id::spread;
-    static constexpr unsigned max_hashes = 32;
-    static constexpr unsigned hash_step = 1;
     static constexpr std::uint64_t granule(unsigned) { return 1; }
-    static constexpr std::uint64_t fold_unit = 1;
 
-    explicit spread(const geometry& g) : bits_(g.bits), hashes_(g.hashes) {}
+    explicit spread(const geometry& g) : by_probes(g.hashes), bits_(g.bits) {}
 
-    // Where hash i goes with its 64 random bits.
     std::uint64_t position(unsigned, std::uint64_t random) const { return scale(random, bits_); }
-
-    template <class Visit>
-    bool positions(digest d, Visit visit) const {
-        probe_sequence probes(d);
-        for (unsigned i = 0; i < hashes_; ++i) {
-            if (!visit(position(i, probes.next()))) return false;
-        }
-        return true;
-    }
-    template <class Visit>
-    void lines(digest d, Visit visit) const {
-        positions(d, [&](std::uint64_t position) { return visit(position), true; });
-    }
 
     static double expected_rate(double items, double bits, unsigned hashes) {
         return theory::spread_rate(items, bits, hashes);
@@ -60,7 +43,6 @@ class spread {
 
   private:
     std::uint64_t bits_;
-    unsigned hashes_;
 };
 
 }  // namespace posy::layouts

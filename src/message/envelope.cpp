@@ -11,14 +11,14 @@ void envelope::append_to(std::vector<std::byte>& out) const {
     out.insert(out.end(), payload_.begin(), payload_.end());
 }
 
-result<envelope> envelope::parse(const hasher& hash, byte_view bytes, std::uint64_t max_bytes) {
+result<envelope> envelope::parse(const hasher& hash, byte_view bytes, const read_limits& limits) {
     if (bytes.empty()) return error::damaged("a reconciliation message that does not say what it is", 0);
     const auto what = static_cast<reconcile::kind>(bytes[0]);
     if (!is_member(what))
         return error::unsupported("an unknown kind of reconciliation message; use a newer Posy", 0);
-    if (bytes.size() > max_bytes) {
-        return error::too_large("a reconciliation message of " + base::above_limit(bytes.size(), max_bytes),
-                                0);
+    if (bytes.size() > limits.max_bytes) {
+        return error::too_large(
+            "a reconciliation message of " + base::above_limit(bytes.size(), limits.max_bytes), 0);
     }
     return envelope(what, hash, bytes.subspan(1));
 }

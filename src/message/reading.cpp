@@ -90,7 +90,7 @@ result<any_body> body_of(frame::kind kind, const hasher& hash, byte_view payload
         else if constexpr (opened_in_place<Body>)
             return any(Body::open(hash, std::move(keep), payload));
         else
-            return any(Body::parse(hash, payload, most));
+            return any(Body::parse(hash, payload, read_limits::exactly(most)));
     });
 }
 

@@ -9,8 +9,8 @@
 
 namespace posy {
 
-result<bloomier_map> bloomier_map::build(hasher hash, std::span<const digest> digests,
-                                         std::span<const std::uint64_t> values, bloomier_options options) {
+result<bloomier_map> bloomier_map::make(hasher hash, std::span<const digest> digests,
+                                        std::span<const std::uint64_t> values, bloomier_options options) {
     const unsigned bits = options.value_bits;
     if (digests.size() != values.size()) {
         return error::invalid(std::to_string(digests.size()) + " keys but " + std::to_string(values.size()) +
@@ -41,7 +41,7 @@ result<bloomier_map> bloomier_map::open(hasher hash, std::shared_ptr<const void>
 }
 
 std::uint64_t bloomier_map::items() const { return map_->items(); }
-double bloomier_map::rate() const { return map_->rate(); }
+double bloomier_map::false_positive_rate() const { return map_->rate(); }
 byte_view bloomier_map::bytes() const { return map_->bytes(); }
 unsigned bloomier_map::value_bits() const { return map_->value_bits(); }
 std::optional<std::uint64_t> bloomier_map::find(digest d) const { return map_->find(d); }

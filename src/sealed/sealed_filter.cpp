@@ -7,8 +7,8 @@
 
 namespace posy {
 
-result<sealed_filter> sealed_filter::build(hasher hash, std::span<const digest> digests,
-                                           sealed_options options) {
+result<sealed_filter> sealed_filter::make(hasher hash, std::span<const digest> digests,
+                                          sealed_options options) {
     if (options.rate == 1) return error::invalid("a filter of rate 1 says yes to everything; ask for less");
     auto made = sealed::build(digests, {}, 0, options.rate, options.threads);
     if (!made) return made.error();
@@ -25,7 +25,7 @@ result<sealed_filter> sealed_filter::open(hasher hash, std::shared_ptr<const voi
 }
 
 std::uint64_t sealed_filter::items() const { return set_->items(); }
-double sealed_filter::rate() const { return set_->rate(); }
+double sealed_filter::false_positive_rate() const { return set_->rate(); }
 byte_view sealed_filter::bytes() const { return set_->bytes(); }
 bool sealed_filter::may_contain(digest d) const { return set_->holds(d); }
 

@@ -8,7 +8,7 @@ result<bit_array> make_cells(std::uint64_t size) {
     return bit_array::make(size * 32);
 }
 
-void merge_cells(bit_array& into, const bit_array& from) {
+void add_cells(bit_array& into, const bit_array& from) {
     const cells sum(into);
     const const_cells more(from);
     for (std::uint64_t i = 0; i < sum.size(); ++i) sum.set(i, saturating_sum(sum[i], more[i]));

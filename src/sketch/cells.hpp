@@ -79,6 +79,6 @@ using cells = basic_cells<std::byte>;
 using const_cells = basic_cells<const std::byte>;
 
 // Cell by cell. Precondition: the sizes are equal.
-void merge_cells(bit_array& into, const bit_array& from);
+void add_cells(bit_array& into, const bit_array& from);
 
 }  // namespace posy::sketch

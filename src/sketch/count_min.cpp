@@ -145,19 +145,19 @@ void count_min::estimate(std::span<const digest> digests, std::span<std::uint32_
 double count_min::epsilon() const { return theory::count_min_epsilon(static_cast<double>(width_)); }
 double count_min::delta() const { return theory::count_min_delta(depth()); }
 
-result<void> count_min::merge(const count_min& from) {
-    if (hash_ != from.hash_)
-        return error::mismatch("the sketches differ in hash family or seed; only equals merge");
-    if (!same_shape(from)) {
+result<void> unite(count_min& into, const count_min& from) {
+    if (into.hash_ != from.hash_)
+        return error::mismatch("the sketches differ in hash family or seed; only equals unite");
+    if (!into.same_shape(from)) {
         const auto shape = [](const count_min& s) {
             return std::to_string(s.depth()) + " rows of " + std::to_string(s.width_) + ", " +
                    std::string(name_of(s.rule_));
         };
-        return error::mismatch("the sketches differ: " + shape(*this) + ", and " + shape(from) +
-                               "; only sketches of one shape and rule merge");
+        return error::mismatch("the sketches differ: " + shape(into) + ", and " + shape(from) +
+                               "; only sketches of one shape and rule unite");
     }
-    sketch::merge_cells(cells_, from.cells_);
-    count(from.total_);
+    sketch::add_cells(into.cells_, from.cells_);
+    into.count(from.total_);
     return {};
 }
 
@@ -182,7 +182,8 @@ void count_min::append_to(std::vector<std::byte>& out) const {
     sketch::append_cells(cells_, out);
 }
 
-result<count_min> count_min::parse(hasher hash, byte_view payload, std::uint64_t max_bytes) {
+result<count_min> count_min::parse(hasher hash, byte_view payload, const read_limits& limits) {
+    const std::uint64_t max_bytes = limits.most(payload.size());
     base::reader in(payload);
     const auto rule = static_cast<update_rule>(in.byte());
     const unsigned depth = in.byte();

@@ -99,29 +99,26 @@ heavy_hitters::list heavy_hitters::report() const {
     return found;
 }
 
-result<void> heavy_hitters::merge(const heavy_hitters& from) {
-    if (phi_ != from.phi_ || room_ != from.room_)
-        return error::mismatch("the thresholds or rooms differ; only heavy hitters of one kind merge");
+result<void> unite(heavy_hitters& into, const heavy_hitters& from) {
+    if (into.phi_ != from.phi_ || into.room_ != from.room_)
+        return error::mismatch("the thresholds or rooms differ; only heavy hitters of one kind unite");
     // No key outside of either set was seen more often than the sum of these.
     const auto limit = [](const heavy_hitters& h) {
         return std::max(std::ceil(h.threshold()), h.dropped_ + 0.0);
     };
-    const double outside = limit(*this) + limit(from);
-    const bool dropped = dropped_ > threshold() || from.dropped_ > from.threshold();
-    if (auto merged = sketch_.merge(from.sketch_); !merged) return merged;
-    dropped_ = dropped ? static_cast<std::uint32_t>(std::min<double>(outside, count_min::largest)) : 0;
-    for (const auto& [d, candidate] : from.candidates_) candidates_.try_emplace(d, candidate);
-    for (auto& [d, candidate] : candidates_) candidate.count = sketch_.estimate(d);
-    std::erase_if(candidates_, [&](const auto& each) { return each.second.count < dropped_; });
-    if (candidates_.size() >= 2 * room_) prune();
+    const double outside = limit(into) + limit(from);
+    const bool dropped = into.dropped_ > into.threshold() || from.dropped_ > from.threshold();
+    if (auto united = unite(into.sketch_, from.sketch_); !united) return united;
+    into.dropped_ = dropped ? static_cast<std::uint32_t>(std::min<double>(outside, count_min::largest)) : 0;
+    for (const auto& [d, candidate] : from.candidates_) into.candidates_.try_emplace(d, candidate);
+    for (auto& [d, candidate] : into.candidates_) candidate.count = into.sketch_.estimate(d);
+    std::erase_if(into.candidates_, [&](const auto& each) { return each.second.count < into.dropped_; });
+    if (into.candidates_.size() >= 2 * into.room_) into.prune();
     return {};
 }
 
 void heavy_hitters::append_to(std::vector<std::byte>& out) const {
-    const auto put = [&](std::uint64_t word) {
-        out.resize(out.size() + 8);
-        store_little(&out[out.size() - 8], word);
-    };
+    const auto put = [&](std::uint64_t word) { base::put_little(out, word); };
     put(std::bit_cast<std::uint64_t>(phi_));
     base::put_varint(out, room_);
     base::put_varint(out, dropped_);
@@ -140,7 +137,8 @@ void heavy_hitters::append_to(std::vector<std::byte>& out) const {
     sketch_.append_to(out);
 }
 
-result<heavy_hitters> heavy_hitters::parse(hasher hash, byte_view payload, std::uint64_t max_bytes) {
+result<heavy_hitters> heavy_hitters::parse(hasher hash, byte_view payload, const read_limits& limits) {
+    const std::uint64_t max_bytes = limits.most(payload.size());
     base::reader in(payload);
     const auto phi = std::bit_cast<double>(in.number<std::uint64_t>());
     if (!(phi >= 0 && phi < 1) || std::signbit(phi)) in.fail("a threshold that is no share of a total");
@@ -172,7 +170,7 @@ result<heavy_hitters> heavy_hitters::parse(hasher hash, byte_view payload, std::
     }
     const byte_view rest = in.rest();
     if (in.wrong()) return *in.wrong();
-    auto sketch = count_min::parse(hash, rest, max_bytes - memory);
+    auto sketch = count_min::parse(hash, rest, read_limits::exactly(max_bytes - memory));
     if (!sketch) in.fail_inside(sketch.error());
     if (in.wrong()) return *in.wrong();
     for (const auto& [d, candidate] : found)

@@ -144,17 +144,17 @@ std::uint64_t spectral_filter::memory_bytes(const posy::geometry& g, spectral_me
     return first + 4 * second_geometry(g).bits + bit_array::word_count(g.bits) * 8;
 }
 
-result<void> spectral_filter::merge(const spectral_filter& from) {
-    if (geometry_ != from.geometry_) return mismatch(geometry_, from.geometry_);
-    if (method_ != from.method_)
-        return error::mismatch("the filters count by " + std::string(name_of(method_)) + " and by " +
-                               std::string(name_of(from.method_)) + "; only filters of one method merge");
-    if (second_)
+result<void> unite(spectral_filter& into, const spectral_filter& from) {
+    if (into.geometry_ != from.geometry_) return mismatch(into.geometry_, from.geometry_);
+    if (into.method_ != from.method_)
+        return error::mismatch("the filters count by " + std::string(name_of(into.method_)) + " and by " +
+                               std::string(name_of(from.method_)) + "; only filters of one method unite");
+    if (into.second_)
         return error::unsupported(
-            "filters that count by recurring minimum do not merge: a key that only one of them has "
+            "filters that count by recurring minimum do not unite: a key that only one of them has "
             "moved would be counted half; use minimum selection or minimum increase");
-    sketch::merge_cells(cells_, from.cells_);
-    items_ = saturating_sum(items_, from.items_);
+    sketch::add_cells(into.cells_, from.cells_);
+    into.items_ = saturating_sum(into.items_, from.items_);
     return {};
 }
 
@@ -170,7 +170,8 @@ void spectral_filter::append_to(std::vector<std::byte>& out) const {
     sketch::append_cells(second_->cells, out);
 }
 
-result<spectral_filter> spectral_filter::parse(hasher hash, byte_view payload, std::uint64_t max_bytes) {
+result<spectral_filter> spectral_filter::parse(hasher hash, byte_view payload, const read_limits& limits) {
+    const std::uint64_t max_bytes = limits.most(payload.size());
     base::reader in(payload);
     const auto method = static_cast<spectral_method>(in.byte());
     posy::geometry g{.hash = hash.family(), .seed = hash.seed()};

@@ -285,9 +285,9 @@ TEST(growing_filter, parsing_keeps_its_limits) {
     const auto bytes = payload_of(filter);
     EXPECT_LT(bytes.size(), 30u);
     const std::uint64_t memory = filter.bits() / 8;
-    EXPECT_TRUE(growing_filter::parse(hasher(), bytes, memory));
-    EXPECT_FALSE(growing_filter::parse(hasher(), bytes, memory - 1));
-    EXPECT_FALSE(growing_filter::parse(hasher(hash_family{77}), bytes, memory));
+    EXPECT_TRUE(growing_filter::parse(hasher(), bytes, read_limits::exactly(memory)));
+    EXPECT_FALSE(growing_filter::parse(hasher(), bytes, read_limits::exactly(memory - 1)));
+    EXPECT_FALSE(growing_filter::parse(hasher(hash_family{77}), bytes, read_limits::exactly(memory)));
     // An array that cannot be folded by 6 never grew here.
     const auto tiny = payload_of(*growing_filter::make({.layout = layout_id::spread, .first_bytes = 1}));
     ASSERT_EQ(tiny[13], std::byte{0xe0});  // 480 bits: e0 03

@@ -278,13 +278,13 @@ TEST(window_filter, bytes) {
 
 TEST(window_filter, parsing_keeps_its_limits) {
     auto filter = *window_filter::make({1 << 20, 3}, {9, 0.1}, 60, 3);
-    EXPECT_TRUE(window_filter::parse(hasher(), payload_of(filter), (1 << 17) + 500));
-    EXPECT_FALSE(window_filter::parse(hasher(), payload_of(filter), (1 << 17) - 1));
+    EXPECT_TRUE(window_filter::parse(hasher(), payload_of(filter), read_limits::exactly((1 << 17) + 500)));
+    EXPECT_FALSE(window_filter::parse(hasher(), payload_of(filter), read_limits::exactly((1 << 17) - 1)));
     for (int key = 0; key < 12; ++key) filter.insert(hasher()(key), 5);
     ASSERT_EQ(filter.arrays(5), 4u);
     const auto bytes = payload_of(filter);
-    EXPECT_TRUE(window_filter::parse(hasher(), bytes, (4 << 17) + 2000));
-    EXPECT_FALSE(window_filter::parse(hasher(), bytes, (4 << 17) - 1));
+    EXPECT_TRUE(window_filter::parse(hasher(), bytes, read_limits::exactly((4 << 17) + 2000)));
+    EXPECT_FALSE(window_filter::parse(hasher(), bytes, read_limits::exactly((4 << 17) - 1)));
     EXPECT_FALSE(window_filter::parse(hasher(hash_family{77}), bytes, plenty));
 }
 

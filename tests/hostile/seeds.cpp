@@ -73,8 +73,8 @@ void add_sealed(std::vector<byte_string>& all, std::uint64_t keys) {
     const auto set = digests(keys);
     std::vector<std::uint64_t> values(set.size());
     for (std::size_t i = 0; i < set.size(); ++i) values[i] = i % 128;
-    all.push_back(to_bytes(*sealed_filter::build(hasher(), set)));
-    all.push_back(to_bytes(*bloomier_map::build(hasher(), set, values, {.value_bits = 7})));
+    all.push_back(to_bytes(*sealed_filter::make(hasher(), set)));
+    all.push_back(to_bytes(*bloomier_map::make(hasher(), set, values, {.value_bits = 7})));
 }
 
 void add_growing(std::vector<byte_string>& all, std::uint64_t first_bytes, std::uint64_t keys) {

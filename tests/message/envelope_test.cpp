@@ -79,7 +79,7 @@ TEST(reconcile_envelope, kinds_have_names_and_others_are_refused) {
 }
 
 TEST(reconcile_envelope, sizes_are_checked_before_memory_is_taken) {
-    EXPECT_FALSE(envelope::parse(hasher(), {}, 100));
+    EXPECT_FALSE(envelope::parse(hasher(), {}, read_limits::exactly(100)));
     const auto bytes = to_bytes(envelope(kind::texts, hasher(), std::vector<std::byte>(99)));
     EXPECT_TRUE(from_bytes(bytes, {.max_bytes = 100}));
     const auto above = from_bytes(bytes, {.max_bytes = 99});

@@ -169,7 +169,7 @@ TEST(message_size, counting_filters) {
 
 TEST(message_size, sealed_and_growing_filters) {
     for (const std::size_t size : {1u, 40u, 1'000u, 20'000u}) {
-        const auto sealed = *sealed_filter::build(hasher(), random_digests(size, 3), {.rate = 0.01});
+        const auto sealed = *sealed_filter::make(hasher(), random_digests(size, 3), {.rate = 0.01});
         const auto payload = 8 * static_cast<double>(sealed.bytes().size());
         EXPECT_EQ(expected_sealed_message(payload).total(), to_bytes(sealed).size());
 

@@ -54,7 +54,7 @@ TEST(cells, nothing_wraps) {
     EXPECT_EQ(some.view().raise(3, in_order, 7), top);
     EXPECT_EQ(some.values(), list({top, top, top}));
     owned sum({top, 7, 0});
-    merge_cells(sum.memory, owned({1, top - 7, 0}).memory);
+    add_cells(sum.memory, owned({1, top - 7, 0}).memory);
     EXPECT_EQ(sum.values(), list({top, top, 0}));
 }
 

@@ -221,7 +221,7 @@ TEST(count_min, merging) {
         auto plain = *count_min::make(hash, 200, 4);
         a.add(items.first(8000));
         b.add(items.subspan(8000, 9000));
-        ASSERT_TRUE(a.merge(b));
+        ASSERT_TRUE(unite(a, b));
         whole.add(items.first(17'000));
         if (rule == update_rule::plain) {
             EXPECT_EQ(a, whole);
@@ -236,17 +236,19 @@ TEST(count_min, merging) {
         expect_robust(a);
     }
     auto sketch = *count_min::make(hash, 200, 4);
-    const auto refusal = [&](const result<count_min>& other) { return sketch.merge(*other).error().message; };
+    const auto refusal = [&](const result<count_min>& other) {
+        return unite(sketch, *other).error().message;
+    };
     EXPECT_EQ(
         refusal(count_min::make(hash, 201, 4)),
         "the sketches differ: 4 rows of 200, plain, and 4 rows of 201, plain; only sketches of one shape and "
-        "rule merge");
+        "rule unite");
     EXPECT_EQ(
         refusal(count_min::make(hash, 200, 4, update_rule::conservative)),
         "the sketches differ: 4 rows of 200, plain, and 4 rows of 200, conservative; only sketches of one "
-        "shape and rule merge");
+        "shape and rule unite");
     EXPECT_EQ(refusal(count_min::make(hasher(hash_family::xxh3, {1}), 200, 4)),
-              "the sketches differ in hash family or seed; only equals merge");
+              "the sketches differ in hash family or seed; only equals unite");
 }
 
 // Rule, rows, width, total; then the counters, a run of zeros as 00 and how many more.
@@ -268,8 +270,8 @@ TEST(count_min, parsing_keeps_its_limits) {
     auto sketch = *count_min::make(hasher(), 1 << 20, 8);
     const auto bytes = payload_of(sketch);
     EXPECT_LT(bytes.size(), 20u);  // an empty table is a run of zeros
-    EXPECT_TRUE(count_min::parse(hasher(), bytes, 1 << 25));
-    const auto refused = count_min::parse(hasher(), bytes, (1 << 25) - 1);
+    EXPECT_TRUE(count_min::parse(hasher(), bytes, read_limits::exactly(1 << 25)));
+    const auto refused = count_min::parse(hasher(), bytes, read_limits::exactly((1 << 25) - 1));
     ASSERT_FALSE(refused);
     EXPECT_NE(refused.error().message.find("above the limit of 33554431"), std::string::npos);
     EXPECT_FALSE(count_min::parse(hasher(hash_family{9}), bytes, plenty));

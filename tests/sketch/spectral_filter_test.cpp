@@ -224,7 +224,7 @@ TEST(spectral_filter, merging) {
             both.insert(hash(key));
             ++model[key];
         }
-        const auto merged = a.merge(b);
+        const auto merged = unite(a, b);
         if (method == spectral_method::recurring_minimum) {
             EXPECT_FALSE(merged);
             continue;
@@ -238,9 +238,9 @@ TEST(spectral_filter, merging) {
     }
     auto filter = *spectral_filter::make(g, spectral_method::minimum_selection);
     EXPECT_EQ(
-        filter.merge(*spectral_filter::make(g, spectral_method::minimum_increase)).error().message,
-        "the filters count by minimum selection and by minimum increase; only filters of one method merge");
-    EXPECT_FALSE(filter.merge(*spectral_filter::make({604, 4, layout_id::sliced}, filter.method())));
+        unite(filter, *spectral_filter::make(g, spectral_method::minimum_increase)).error().message,
+        "the filters count by minimum selection and by minimum increase; only filters of one method unite");
+    EXPECT_FALSE(unite(filter, *spectral_filter::make({604, 4, layout_id::sliced}, filter.method())));
 }
 
 TEST(spectral_filter, refusals) {
@@ -275,8 +275,8 @@ TEST(spectral_filter, parsing_keeps_its_limits) {
     const geometry g{1 << 20, 3};
     const auto filter = *spectral_filter::make(g, spectral_method::recurring_minimum);
     const std::uint64_t memory = (4 << 20) + (2 << 20) + (1 << 17);
-    EXPECT_TRUE(spectral_filter::parse(filter.hash(), payload_of(filter), memory));
-    EXPECT_FALSE(spectral_filter::parse(filter.hash(), payload_of(filter), memory - 1));
+    EXPECT_TRUE(spectral_filter::parse(filter.hash(), payload_of(filter), read_limits::exactly(memory)));
+    EXPECT_FALSE(spectral_filter::parse(filter.hash(), payload_of(filter), read_limits::exactly(memory - 1)));
 }
 
 }  // namespace

@@ -262,7 +262,7 @@ class Spectral(Count):
             self.assertEqual(united.read(), counted.read())
         refused = unite("--recurring")
         self.assertEqual(refused.returncode, 2)
-        self.assertIn("do not merge", refused.stderr)
+        self.assertIn("do not unite", refused.stderr)
 
     def test_weights_pipes_and_threads(self):
         self.stream()

@@ -22,6 +22,7 @@
 
 #include "posy/bytes.hpp"
 #include "posy/digest.hpp"
+#include "posy/read_limits.hpp"
 #include "posy/result.hpp"
 
 namespace posy {
@@ -33,7 +34,8 @@ class squid_digest {
 
     // An error where this build has no MD5, or such a mask would not fit the format's 32 bits.
     static result<squid_digest> make(std::uint64_t capacity, unsigned bits_per_entry = 8);
-    static result<squid_digest> from_bytes(byte_view bytes, std::uint64_t max_mask = std::uint64_t{1} << 28);
+    static result<squid_digest> from_bytes(byte_view bytes,
+                                           const read_limits& = read_limits::exactly(std::uint64_t{1} << 28));
     std::vector<std::byte> to_bytes() const;
 
     void insert(std::string_view url);

@@ -25,6 +25,7 @@
 #include <string_view>
 #include <vector>
 
+#include "posy/base/names.hpp"
 #include "posy/reconcile/digest_set.hpp"
 
 namespace posy::reconcile {
