@@ -6,8 +6,8 @@
 //
 // It promises pairs only. Keys with strong structure (1, 2, 3, …) can measure above or below the rates that
 // are predicted for fully random hashing; xxh3 does not show that.
+#include "base/mix.hpp"
 #include "base/wide.hpp"
-#include "draw.hpp"
 #include "families.hpp"
 
 namespace posy::hash {
@@ -21,8 +21,8 @@ struct sums {
     u128 low = number(), high = number();  // b of either half
 
     u128 number() {
-        const u128 top = draw(seed, next++);
-        return top << 64 | draw(seed, next++);
+        const u128 top = base::draw(seed, next++);
+        return top << 64 | base::draw(seed, next++);
     }
     void absorb(std::uint64_t word) {
         low += number() * word;

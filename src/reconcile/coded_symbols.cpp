@@ -4,7 +4,7 @@
 #include <array>
 #include <cmath>
 
-#include "mix.hpp"
+#include "derive.hpp"
 #include "payload.hpp"
 
 namespace posy::reconcile {

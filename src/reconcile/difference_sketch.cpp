@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "mix.hpp"
+#include "derive.hpp"
 #include "payload.hpp"
 
 namespace posy::reconcile {

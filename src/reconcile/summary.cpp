@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "mix.hpp"
+#include "derive.hpp"
 #include "posy/plan.hpp"
 
 namespace posy::reconcile {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "mix.hpp"
+#include "derive.hpp"
 #include "reconcile/coded_symbols.hpp"
 
 namespace posy::reconcile {

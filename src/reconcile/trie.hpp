@@ -7,7 +7,7 @@
 #include <bit>
 #include <vector>
 
-#include "mix.hpp"
+#include "derive.hpp"
 
 namespace posy::reconcile {
 

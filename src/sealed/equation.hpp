@@ -18,6 +18,7 @@
 #include <compare>
 #include <cstdint>
 
+#include "base/mix.hpp"
 #include "base/wide.hpp"
 #include "posy/digest.hpp"
 
@@ -38,18 +39,11 @@ struct valued_row : row {
 constexpr std::uint64_t value_of(const row&) { return 0; }
 constexpr std::uint64_t value_of(const valued_row& r) { return r.value; }
 
-// The finalizer of SplitMix64 (Steele, Lea and Flood 2014; the constants are Stafford's mix 13).
-constexpr std::uint64_t mix(std::uint64_t z) {
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-    z = (z ^ z >> 27) * 0x94d049bb133111eb;
-    return z ^ z >> 31;
-}
-
 // The tweak changes the multiplier and not just an offset: two digests that fall together for one tweak do
 // not do so for the next.
 constexpr row next_row(std::uint64_t low, std::uint64_t high, std::uint64_t tweak) {
-    const std::uint64_t place = mix(low + high * (0x9e3779b97f4a7c15 + 2 * tweak) + tweak);
-    return {place, mix(high ^ place)};
+    const std::uint64_t place = base::mix(low + high * (0x9e3779b97f4a7c15 + 2 * tweak) + tweak);
+    return {place, base::mix(high ^ place)};
 }
 constexpr row first_row(digest d) { return next_row(d.low, d.high, 0); }
 constexpr void advance(row& r, std::uint64_t tweak = 0) { r = next_row(r.place, r.pattern, tweak); }

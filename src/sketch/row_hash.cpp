@@ -1,15 +1,15 @@
 #include "sketch/row_hash.hpp"
 
-#include "hash/draw.hpp"
+#include "base/mix.hpp"
 
 namespace posy::sketch {
 
-std::array<std::uint64_t, row_hash::draws> row_hash::draw(hash_seed seed, unsigned row) {
+std::array<std::uint64_t, row_base::draws> row_base::draw(hash_seed seed, unsigned row) {
     // Not the seed itself: multiply-shift hashing draws from that, and a row must know nothing of the digest.
     constexpr std::uint64_t name = 0x6873616820776f72;  // "row hash"
-    const std::uint64_t own = hash::draw(hash::draw(name ^ seed.high, 0) ^ seed.low, 0);
+    const std::uint64_t own = base::draw(base::draw(name ^ seed.high, 0) ^ seed.low, 0);
     std::array<std::uint64_t, draws> drawn{};
-    for (unsigned i = 0; i < draws; ++i) drawn[i] = hash::draw(own, draws * row + i);
+    for (unsigned i = 0; i < draws; ++i) drawn[i] = base::draw(own, draws * row + i);
     return drawn;
 }
 

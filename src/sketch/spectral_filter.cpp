@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/mix.hpp"
 #include "base/reader.hpp"
 #include "base/saturate.hpp"
 #include "bits/array_memory.hpp"
@@ -9,7 +10,6 @@
 #include "cells.hpp"
 #include "codec/nested.hpp"
 #include "filter/key_positions.hpp"
-#include "hash/draw.hpp"
 #include "layout/all.hpp"
 
 namespace posy {
@@ -19,7 +19,7 @@ using sketch::const_cells;
 
 // The second filter looks at the digest anew. Scaled from the same bits, its positions would be half of the
 // first one's, and keys that meet in one filter would meet again in the other.
-digest second_digest(digest d) { return {hash::draw(d.low, 0), hash::draw(d.high, 0)}; }
+digest second_digest(digest d) { return {base::draw(d.low, 0), base::draw(d.high, 0)}; }
 
 geometry second_geometry(geometry g) {
     g.bits = round_up_bits((g.bits + 1) / 2, g.hashes, g.layout);

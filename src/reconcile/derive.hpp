@@ -8,17 +8,12 @@
 
 #include <cstdint>
 
+#include "base/mix.hpp"
 #include "posy/reconcile/digest_set.hpp"
 
 namespace posy::reconcile {
 
-// SplitMix64's output function (Steele, Lea and Flood 2014): a bijection whose every output bit depends on
-// every input bit.
-constexpr std::uint64_t mix(std::uint64_t x) {
-    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
-    x = (x ^ x >> 27) * 0x94d049bb133111eb;
-    return x ^ x >> 31;
-}
+using base::mix;
 
 enum class purpose : std::uint64_t { places = 1, check = 2, signs = 3, node = 4, probe = 5 };
 
