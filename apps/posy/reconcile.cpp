@@ -42,7 +42,7 @@ struct options {
     }
     digest_width width() const { return digest_bits == 64 ? digest_width::half : digest_width::full; }
     settings how() const {
-        settings s{.method = *named<method>(method), .bits_per_item = bits_per_item, .fetch = true};
+        settings s{.method = *named<reconcile::method>(method), .bits_per_item = bits_per_item, .fetch = true};
         if (const read_limits wanted = limits_of_reading(); wanted.expansion == 0) s.limits = wanted;
         if (!limit.empty()) s.limits.max_bytes = parse_amount(limit);
         return s;
@@ -361,7 +361,7 @@ void add_reconcile(CLI::App& app) {
         "under a known one do not. Exit status: 0 if a difference was found, 1 if none, 2 on an error.");
     o->keys.add_to(*command, "FILES", "One file of keys, or two; - for standard input");
     command->add_option("--method", o->method, "exact; or by Bloom filter or tree, which find most of it")
-        ->check(CLI::IsMember(names_of<method>()))
+        ->check(CLI::IsMember(names_of<reconcile::method>()))
         ->capture_default_str();
     command->add_option("--bits-per-item", o->bits_per_item, "Size of the filter or tree")
         ->capture_default_str();

@@ -8,6 +8,7 @@
 #include "lab/laboratory.hpp"
 #include "lab/origin.hpp"
 #include "lab/report.hpp"
+#include "node/options.hpp"
 #include "posy/base/file.hpp"
 #include "progress.hpp"
 #include "text.hpp"

@@ -79,7 +79,7 @@ result<void> mesh_directory::receive_squid(const std::string& peer, byte_view by
         const std::shared_lock lock(mutex_);
         most = std::min(most, room_for(*known));
     }
-    auto read = squid_digest::from_bytes(bytes, most);
+    auto read = squid_digest::from_bytes(bytes, read_limits::exactly(most));
     if (!read) return read.error();
     const double rate = read->false_positive_rate();
     const std::uint64_t size = read->size();

@@ -4,7 +4,7 @@
 
 namespace posy::sketch {
 
-std::array<std::uint64_t, row_base::draws> row_base::draw(hash_seed seed, unsigned row) {
+std::array<std::uint64_t, row_hash::draws> row_hash::draw(hash_seed seed, unsigned row) {
     // Not the seed itself: multiply-shift hashing draws from that, and a row must know nothing of the digest.
     constexpr std::uint64_t name = 0x6873616820776f72;  // "row hash"
     const std::uint64_t own = base::draw(base::draw(name ^ seed.high, 0) ^ seed.low, 0);
