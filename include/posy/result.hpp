@@ -14,9 +14,9 @@ namespace posy {
 
 struct error {
     std::string message;                    // what is wrong and what to do, one line, no full stop
-    std::optional<std::uint64_t> offset{};  // byte offset in the input it speaks of, if it speaks of one
+    std::optional<std::uint64_t> offset{};  // byte offset in the input, if the error is about a place in it
 
-    // "at byte 12: message", for printing behind the name of the file.
+    // "at byte 12: message", to be printed after the file's name.
     std::string text() const {
         return offset ? "at byte " + std::to_string(*offset) + ": " + message : message;
     }

@@ -1,4 +1,4 @@
-// Unsigned LEB128: seven bits a byte, least group first, the high bit on all bytes but the last.
+// Unsigned LEB128: seven bits per byte, least group first, the high bit on all bytes but the last.
 #pragma once
 
 #include <cstdint>

@@ -14,8 +14,7 @@ constexpr std::byte version{1};
 constexpr std::size_t geometry_offset = prefix_size;
 constexpr std::size_t raw_alignment = 64;
 
-// Reads fields one after the other; the first that is wrong is remembered, with its offset, and those after
-// it read as zero.
+// Reads fields one after the other. The first error is recorded with its offset; later fields read as zero.
 class field_reader {
   public:
     explicit field_reader(byte_view bytes, std::size_t at) : bytes_(bytes), at_(at) {}
@@ -101,8 +100,8 @@ bool allowed(const header& h) {
     }
 }
 
-// A coding is no larger than the array with its padding. What can be queried where it lies may be, for an
-// array too dense for its form; then by no more than a list of 40-bit positions.
+// A coding is no larger than the array with its padding. A queryable form may be larger if the array is too
+// dense for it, but not larger than a list of 40-bit positions.
 std::uint64_t largest_payload(const header& h) {
     if (!h.has_geometry()) return std::uint64_t{1} << 44;
     return h.kind == kind::queryable ? 40 * h.array_bytes() + 4096 : h.array_bytes() + raw_alignment;

@@ -10,14 +10,13 @@
 #include "codec/counters.hpp"
 #include "posy/base/file.hpp"
 
-// Words go to the wire as they lie in memory. A port to a big-endian machine swaps them here and in
-// message.cpp.
+// Words are read as they are in memory. A port to a big-endian machine swaps them here and in message.cpp.
 static_assert(std::endian::native == std::endian::little);
 
 namespace posy {
 namespace {
 
-// What a reader is allowed for what it holds is what another one like it takes.
+// The limit for a reader that holds an array is what another one like it takes.
 static_assert(read_limits{0, 0, 0}.holding(5'000'000).max_bytes == bits::array_memory(8 * 5'000'000ULL));
 static_assert(read_limits{0, 0, 0}.holding(4'000'000).max_bytes == bits::array_memory(8 * 4'000'000ULL));
 
@@ -62,7 +61,7 @@ result<any_body> body_of(const frame::header& h, bit_array array) {
     }
 }
 
-// A body that goes on living in the bytes of its payload.
+// A body that keeps using the bytes of its payload.
 bool lives_in_payload(frame::kind kind) {
     return kind == frame::kind::queryable || kind == frame::kind::sealed || kind == frame::kind::map;
 }
@@ -73,7 +72,7 @@ result<any_body> any(result<Body> body) {
     return any_body(std::move(*body));
 }
 
-// The body of a payload that tells its own shape, in at most so many bytes of memory.
+// The body of a payload that describes its own shape, in at most this many bytes of memory.
 result<any_body> body_of(frame::kind kind, const hasher& hash, byte_view payload, std::uint64_t most,
                          std::shared_ptr<const void> keep) {
     switch (kind) {
@@ -96,7 +95,7 @@ result<any_body> body_of(frame::kind kind, const hasher& hash, byte_view payload
     }
 }
 
-// The body of a payload that is not raw, or raw in someone else's memory. `keep` is what keeps it there.
+// The body of a payload that is not raw, or that is raw in memory owned by `keep`.
 result<any_body> body_of(const frame::header& h, byte_view payload, std::uint64_t most,
                          std::shared_ptr<const void> keep) {
     if (!h.has_geometry())
@@ -121,7 +120,7 @@ result<any_body> body_of(const frame::header& h, byte_view payload, std::uint64_
     return body_of(h, std::move(*array));
 }
 
-// Errors about a body count from the payload's start, or from nowhere.
+// Offsets in errors about a body count from the payload's start, if there are any.
 error in_payload(error why, std::size_t header_size) {
     why.offset = why.offset.value_or(0) + header_size;
     return why;
@@ -148,7 +147,7 @@ result<message> read_body(const opened_frame& opened, const read_limits& limits)
     const frame::header& h = opened.header;
     byte_view payload = opened.payload;
     std::shared_ptr<std::vector<std::byte>> copy;
-    if (lives_in_payload(h.kind)) {  // it goes on living in these bytes, so it gets its own
+    if (lives_in_payload(h.kind)) {  // it keeps using these bytes, so it gets a copy of its own
         copy = std::make_shared<std::vector<std::byte>>(payload.begin(), payload.end());
         payload = *copy;
     }
@@ -209,7 +208,8 @@ result<std::optional<message>> message_reader::read() {
     std::array<std::byte, frame::checksum_size> trailer;
     result<any_body> body = error{};
     if (h->raw() && (!file_size_ || payload_at % bit_array::alignment == 0)) {
-        // Straight into an array: mapped from a file, read from a pipe, where pages are taken as they fill.
+        // Directly into an array: mapped from a file, or read from a pipe, where pages are allocated as they
+        // fill.
         if (!file_size_) {
             if (auto within = check_limit(*h, limits_.max_bytes); !within)
                 return in_payload(within.error(), *size);

@@ -17,7 +17,7 @@ double expected_of(const bloom_filter& filter) {
     return plan ? theory::filter_found(plan->false_positive_rate) : 0;
 }
 
-// A stranger's words, fit for a terminal.
+// The peer's text, made safe for a terminal.
 std::string printable(byte_view bytes) {
     constexpr std::size_t longest = 500;
     std::string text;
@@ -48,7 +48,8 @@ result<void> session::party::receive(byte_view message) {
     auto taken = open_and_take(message);
     if (!taken) {
         outbox_.clear();
-        // Under no hash of ours: a message names its seed, and the peer may have been refused for want of it.
+        // Not under our hash: a message contains its seed, and the peer may have been refused because it did
+        // not know the seed.
         outbox_.push_back(to_bytes(envelope(kind::refusal, hasher(), as_byte_view(taken.error().message))));
         awaited_ = step::nothing;
     }
@@ -65,7 +66,7 @@ result<void> session::party::open_and_take(byte_view message) {
     if (!opened || read->size != message.size())
         return error{"not a reconciliation message; is there a 'posy reconcile' at the other end?"};
     if (opened->kind() == kind::refusal) return error{"the peer gave up: " + printable(opened->payload())};
-    // Of two that ask, each with a hash of its own, this is what is wrong.
+    // If both sides ask, each with a hash of its own, this is the actual mistake.
     if (opened->kind() == kind::sketch && awaited_ == step::symbols) return expect(*opened, kind::symbols);
     if (auto kin = check_kin(*mine_, opened->hash(), mine_->width()); !kin) return kin;
     auto taken = take(*opened);

@@ -1,5 +1,5 @@
-// The fields of a payload, one after the other, written and read. Reading trusts nothing: the first field
-// that is wrong is remembered with its offset, and those after it read as zero.
+// The fields of a payload, one after the other, written and read. Reading trusts nothing: the first error is
+// recorded with its offset, and later fields read as zero.
 #pragma once
 
 #include <optional>

@@ -17,8 +17,8 @@ namespace {
 
 using sketch::const_cells;
 
-// The second filter looks at the digest anew. Scaled from the same bits, its positions would be half of the
-// first one's, and keys that meet in one filter would meet again in the other.
+// The second filter mixes the digest again. Scaled from the same bits, its positions would be half of the
+// first one's, and keys that collide in one filter would collide in the other.
 digest second_digest(digest d) { return {hash::draw(d.low, 0), hash::draw(d.high, 0)}; }
 
 geometry second_geometry(geometry g) {
@@ -97,7 +97,7 @@ void spectral_filter::insert(digest d, std::uint32_t times) {
     if (!second_) return;
     const bool moved = all_set(second_->marks, at);
     if (!moved && !stands_alone(cells, at, least)) return;
-    // What was counted before comes along when a key is moved.
+    // When a key is moved, its previous count moves with it.
     for (const std::uint64_t i : at) second_->marks.set(i);
     const key_positions there = cells_of(second_->geometry, second_digest(d));
     sketch::cells(second_->cells).add(there.size, there, moved ? times : least);
