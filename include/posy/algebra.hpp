@@ -3,8 +3,8 @@
 // Union is exact: it is bit for bit the filter of the union of the sets. Intersection is an approximation
 // from above: it contains the filter of the intersection, and its rate is at most that of either side. Fold
 // is exact: bit for bit the filter that would have been built at the smaller size, in every layout. Filters
-// of different geometry do not combine: that is an error value. What becomes of the number of items and of
-// the plan, posy/provenance.hpp tells.
+// of different geometry do not combine: the result is an error value. posy/provenance.hpp says what happens
+// to the number of items and to the plan.
 #pragma once
 
 #include "posy/bloom_filter.hpp"

@@ -22,7 +22,7 @@ class bit_array {
   public:
     static constexpr std::uint64_t alignment = 64;  // of the words in memory, in bytes: a cache line
 
-    // All zeros. An error when the memory cannot be had, or when it is more than this machine has.
+    // All zeros. An error when the memory cannot be allocated, or when it is more than this machine has.
     static result<bit_array> make(std::uint64_t bits);
     // The bits at `offset` (a multiple of the alignment) of an open file; the descriptor may be closed
     // afterwards. The caller has checked that the file is long enough.
@@ -40,7 +40,8 @@ class bit_array {
     void flip(std::uint64_t i) { words_[i / 64] ^= bit(i); }
     void set_concurrently(std::uint64_t i) {
         const std::atomic_ref word(words_[i / 64]);
-        // In a filter that fills up most bits are set already; looking first keeps the line shared.
+        // In a filter that is nearly full most bits are set already; testing first keeps the cache line
+        // shared.
         if (!(word.load(std::memory_order_relaxed) & bit(i)))
             word.fetch_or(bit(i), std::memory_order_relaxed);
     }
@@ -54,7 +55,7 @@ class bit_array {
     std::uint64_t exclude(const bit_array&);
     void clear();
     result<bit_array> clone() const;
-    // What the array lies in. Huge pages are asked for in large arrays, and the system may refuse.
+    // The kind of pages under the array. Large arrays request huge pages; the system may refuse.
     struct page_use {
         bool mapped_file = false, asked_for_huge = false;
         std::uint64_t huge_bytes = 0;  // in huge pages right now
@@ -76,7 +77,7 @@ class bit_array {
     page_use asked_;
 };
 
-// The ones that a | b, a & b and a ^ b would have. Precondition: one size.
+// The ones that a | b, a & b and a ^ b would have. Precondition: equal sizes.
 std::uint64_t ones_of_union(const bit_array& a, const bit_array& b);
 std::uint64_t ones_of_intersection(const bit_array& a, const bit_array& b);
 std::uint64_t ones_of_difference(const bit_array& a, const bit_array& b);

@@ -1,7 +1,7 @@
-// The Bloom filter: a set in a few bits per item; it may say yes to a key it never saw, and never says no to
-// one it did.
+// The Bloom filter: a set in a few bits per item. It may say yes to a key that was never inserted, and never
+// says no to one that was.
 //
-// It sees digests, not keys: make them with hash() once, ask as many filters as you like. Insert and query
+// It sees digests, not keys: hash a key once with hash(), then ask any number of filters. Insert and query
 // are visitors of the same positions.
 //
 // Thread safety: const calls from many threads; insert_concurrently() from many threads, together with itself
@@ -26,7 +26,7 @@ struct filter_kernel;
 
 class bloom_filter {
   public:
-    // Empty. An error when the geometry is impossible or its memory cannot be had.
+    // Empty. An error when the geometry is impossible or its memory cannot be allocated.
     static result<bloom_filter> make(const geometry&);
     // A filter of bits that came from elsewhere; `items` as in items(). Precondition: check(g), and the array
     // has g.bits bits.
@@ -39,9 +39,9 @@ class bloom_filter {
     void insert(digest);
     bool may_contain(digest d) const { return look_up_one_(bits_.words().data(), geometry_, d.low, d.high); }
 
-    // Batches of digests, or of keys, which are hashed by hash() on the way: memory is fetched ahead, so a
-    // key costs a fraction of a single call once the array outgrows the caches. may_contain() writes one
-    // answer a key and returns how many were yes. Precondition: the two spans are of one length.
+    // Batches of digests, or of keys, which are hashed by hash() first. Memory is prefetched, so a key costs
+    // a fraction of a single call once the array outgrows the caches. may_contain() writes one answer per key
+    // and returns how many were yes. Precondition: the two spans have the same length.
     void insert(std::span<const digest>);
     void insert(std::span<const std::uint64_t>);
     void insert(std::span<const std::string_view>);
@@ -50,10 +50,10 @@ class bloom_filter {
     std::size_t may_contain(std::span<const std::string_view>, std::span<bool> answers) const;
     void insert_concurrently(std::span<const digest>);
 
-    // How many insertions the filter stands for, repeated keys counted again; nothing when nobody knows (an
-    // intersection). For the number of different keys ask estimate_items(). Not while others insert.
+    // The number of insertions, repeated keys counted again; nothing when it is unknown (an intersection).
+    // estimate_items() estimates the number of different keys. Not to be called during insert_concurrently().
     std::optional<std::uint64_t> items() const { return provenance_.items; }
-    // That, whether the bits are an intersection's, and what the filter was planned for.
+    // The same, whether the bits are an intersection's, and what the filter was planned for.
     const posy::provenance& provenance() const { return provenance_; }
     // Precondition: planned->valid(), if there is one.
     void set_planned(std::optional<promise> planned) {
@@ -63,15 +63,15 @@ class bloom_filter {
 
     std::uint64_t ones() const { return bits_.ones(); }
     double fill() const { return static_cast<double>(ones()) / static_cast<double>(geometry_.bits); }
-    // The probability that a key that was never inserted is answered with yes, from these very bits. Of an
-    // intersection: a key of none of the sets.
+    // The probability that a key that was never inserted is answered with yes, computed from the actual bits.
+    // For an intersection, this is a key of none of the sets.
     double false_positive_rate() const;
 
     void clear();
     result<bloom_filter> clone() const;
     const bit_array& bits() const { return bits_; }
 
-    // For those who build on the filter: whoever changes the bits answers for what they mean.
+    // For code that builds on the filter. A caller that changes the bits is responsible for their meaning.
     bit_array& bits() { return bits_; }
     void set_items(std::optional<std::uint64_t> items) {
         provenance_.items = items ? std::min(*items, max_items) : items;
@@ -84,7 +84,7 @@ class bloom_filter {
         set_planned(p.planned);
     }
 
-    // Counts stop here, far beyond what anyone inserts; the format has two values less than 64 bits hold.
+    // Counts saturate here: the format reserves two of the values that 64 bits can hold.
     static constexpr std::uint64_t max_items = ~std::uint64_t{0} - 2;
 
     // Equal geometry and equal bits; the provenance is bookkeeping and may differ.
@@ -105,7 +105,7 @@ class bloom_filter {
     posy::geometry geometry_;
     bit_array bits_;
     posy::provenance provenance_;
-    const kernels::filter_kernel* kernel_;  // for this layout on this machine, and of it
+    const kernels::filter_kernel* kernel_;  // for this layout on this machine, and its
     bool (*look_up_one_)(const std::uint64_t* words, const posy::geometry&, std::uint64_t low,
                          std::uint64_t high);
 };

@@ -1,12 +1,14 @@
-// The Bloomier map: for keys of a set their value, for strangers "undefined" but for a chosen share of them
-// (Chazelle, Kilian, Rubinfeld and Tal 2004, "The Bloomier filter"). The keys themselves are not stored.
+// The Bloomier map: a key of the set gets its value; any other key gets "undefined", except for a chosen
+// share of them (Chazelle, Kilian, Rubinfeld and Tal 2004, "The Bloomier filter"). The keys themselves are
+// not stored.
 //
 // It is the sealed filter (sealed_filter.hpp) with a value beside each fingerprint: the 64 unknowns that a
-// key selects add up to both. So it takes value_bits + log2(1/ε) bits a key and half a percent, where
-// Chazelle et al. needed a constant factor more, and the speed is that of the filter. A stranger that passes
-// the fingerprint gets an arbitrary value.
+// key selects add up to both. So it takes value_bits + log2(1/ε) bits per key and half a percent, where
+// Chazelle et al. needed a constant factor more, and is as fast as the filter. An absent key that passes the
+// fingerprint gets an arbitrary value.
 //
-// What it cannot do: change a value, insert, unite, list its keys, or send a difference: build another.
+// It cannot change a value, insert, unite, list its keys, or send a difference: for any of these, make a new
+// map.
 //
 // Thread safety: immutable; copies share the bytes.
 #pragma once
@@ -29,15 +31,15 @@ class ribbon;
 
 struct bloomier_options {
     unsigned value_bits = 64;  // 1 to 64
-    double rate = 0.01;        // of strangers with a value: 2^-32 to 1; at 1 nothing is spent on telling them
+    double rate = 0.01;        // of absent keys that get a value: 2^-32 to 1; at 1 no fingerprints are stored
     unsigned threads = 1;      // to build with
 };
 
 class bloomier_map {
   public:
-    // The map from digests[i], which `hasher` has made, to values[i]. A key may come again with the same
-    // value; with another, it is an error, and so is a value of more than value_bits bits. Otherwise as
-    // sealed_filter::make, with 24 bytes a digest.
+    // The map from digests[i], made by `hasher`, to values[i]. A key may be repeated with the same value. A
+    // key with two values is an error, and so is a value of more than value_bits bits. Otherwise as for the
+    // sealed filter, with 24 bytes per digest.
     static result<bloomier_map> make(hasher, std::span<const digest> digests,
                                      std::span<const std::uint64_t> values, bloomier_options = {});
     // As sealed_filter::open.
@@ -51,8 +53,8 @@ class bloomier_map {
     unsigned value_bits() const;
 
     std::optional<std::uint64_t> find(digest) const;
-    // One answer a digest, memory fetched ahead; how many have a value. Precondition: the spans are of one
-    // length.
+    // One answer per digest, with prefetching; returns how many have a value. Precondition: the spans have
+    // the same length.
     std::size_t find(std::span<const digest> digests, std::span<std::optional<std::uint64_t>> answers) const;
 
   private:

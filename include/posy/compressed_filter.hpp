@@ -1,16 +1,16 @@
-// A Bloom filter that is asked in its compressed form: the coded bytes answer, in memory or in a mapped file,
-// and are never unpacked. Mitzenmacher (2002) calls this "generally difficult".
+// A Bloom filter that is queried in its compressed form: lookups read the coded bytes, in memory or in a
+// mapped file, and never unpack them. Mitzenmacher (2002) calls this "generally difficult".
 //
-// What it costs, at 14 bits an item and 2 hashes (92 bits and 1 hash), over the fewest bytes that could tell
-// the filters apart, and a lookup of one bit in 10 million items:
+// Cost at 14 bits per item and 2 hashes (92 bits and 1 hash): extra bytes over the information-theoretic
+// minimum, and the time to look up one bit with 10 million items:
 //
 //   form    extra bytes         nanoseconds   the raw array in the same run
 //   small   +1.5 % (+0.8 %)     116 (145)     7 (9)
 //   fast    +16.4 % (+7.3 %)    46 (34)       7 (9)
 //   list    +559 % (+277 %)     for arrays that are nearly empty
 //
-// Most absent keys cost one such lookup: the first zero ends the question. The filter cannot be changed;
-// unpack() gives one that can.
+// Most absent keys cost one such lookup: the first zero ends the query. The filter cannot be changed;
+// unpack() returns one that can.
 //
 // Thread safety: immutable; copies share the bytes.
 #pragma once
@@ -48,15 +48,14 @@ constexpr std::string_view name_of(queryable_form member) {
 
 class compressed_filter {
   public:
-    // The filter in that form. An error when the memory for it cannot be had.
+    // The filter in that form. An error when the memory for it cannot be allocated.
     static result<compressed_filter> make(const bloom_filter&, queryable_form);
-    // Bytes that came from elsewhere, and whatever keeps them alive. All that a lookup relies on is checked,
-    // in a pass over the directory (at most two hundredths of the bytes); offsets in errors count from the
-    // first of `bytes`. Bytes that are damaged where it was not checked give wrong answers and nothing worse;
-    // a checksum tells, and so does unpack(). One lookup takes at most a pass over the bytes for each hash:
-    // less than a millisecond per kilobyte, and nanoseconds where an honest encoder wrote them. A few bytes
-    // may stand for an array of any size, which takes no memory until it is unpacked: then at most
-    // `max_unpacked` bytes.
+    // Bytes from elsewhere, and an owner that keeps them alive. Everything a lookup relies on is checked, in
+    // a pass over the directory (at most 2 % of the bytes); offsets in errors count from the start of
+    // `bytes`. Damage outside the directory gives wrong answers and nothing worse; a checksum finds it, and
+    // so does unpack(). A lookup takes at most one pass over the bytes per hash: less than a millisecond per
+    // kilobyte, and nanoseconds for bytes that our encoder wrote. A few bytes may stand for an array of any
+    // size, which takes no memory until it is unpacked, and then at most `max_unpacked` bytes.
     static result<compressed_filter> open(const posy::geometry&, queryable_form, const posy::provenance&,
                                           std::shared_ptr<const void> keep_alive, byte_view bytes,
                                           std::uint64_t max_unpacked = ~std::uint64_t{0});
@@ -73,15 +72,15 @@ class compressed_filter {
     byte_view bytes() const { return bytes_; }
 
     bool may_contain(digest) const;
-    // One answer a digest, memory fetched ahead; how many were yes. Precondition: the spans are of one
-    // length.
+    // One answer per digest, with prefetching; returns how many were yes. Precondition: the spans have the
+    // same length.
     std::size_t may_contain(std::span<const digest> digests, std::span<bool> answers) const;
 
-    // As bloom_filter's. The layouts sliced and blocked must know where the ones are: there it unpacks, which
-    // can fail.
+    // As bloom_filter's. In the layout spread it follows from the number of ones. All other layouts need the
+    // positions of the ones, so the filter is unpacked, which can fail.
     result<double> false_positive_rate() const;
 
-    // An error if the array is above what open() was told, or if the bytes are no coding of it.
+    // An error if the array is larger than open() allowed, or if the bytes do not decode to it.
     result<bloom_filter> unpack() const;
 
   private:

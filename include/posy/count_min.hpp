@@ -1,4 +1,4 @@
-// Count-Min (Cormode and Muthukrishnan 2004): how often was this key seen, in a table of any size.
+// Count-Min (Cormode and Muthukrishnan 2004): how often a key was seen, in a table of any size.
 //
 // `depth` rows of `width` counters; a key has one counter in each row, counted up with every occurrence, and
 // the least of them is the estimate. It is never below the truth N_x (until 2^32 − 1), and above N_x + εN, ε
@@ -11,8 +11,8 @@
 // stays as it is. Every counter is then at most what the plain rule makes it and still at least N_x for all
 // its keys: the same guarantee, and errors several times smaller. docs/sketches.md has figures.
 //
-// Cost: one random access a row; in batches those of many keys overlap, and positions are computed by
-// vectors. Thread safety: none; const calls may run together.
+// Cost: one random access per row; in batches those of many keys overlap, and positions are computed with
+// SIMD. Thread safety: none; const calls may run together.
 #pragma once
 
 #include <cstdint>
@@ -46,7 +46,7 @@ class count_min {
   public:
     static constexpr unsigned max_depth = 32;
     static constexpr std::uint64_t max_counters = std::uint64_t{1} << 32;  // so their sum fits 64 bits
-    // A counter that has come so far stays there: it means "so much or more".
+    // Counters saturate at this value, which then means "at least this".
     static constexpr std::uint32_t largest = 0xffffffff;
 
     static result<count_min> make(hasher hash, std::uint64_t width, unsigned depth,
@@ -55,7 +55,7 @@ class count_min {
     // ⌈ln 1/δ⌉.
     static result<count_min> with_guarantee(hasher hash, double epsilon, double delta,
                                             update_rule rule = update_rule::plain);
-    // The widest table of so many rows in so many bytes.
+    // The widest table of `depth` rows that fits the bytes.
     static result<count_min> with_bytes(hasher hash, std::uint64_t bytes, unsigned depth = 4,
                                         update_rule rule = update_rule::plain);
 
@@ -73,8 +73,8 @@ class count_min {
     // At least the sum of the weights that the key was added with.
     std::uint32_t estimate(digest d) const;
 
-    // Batches, every key with weight 1: about twice as fast. Where `estimates` are asked for there is one a
-    // key, what add() would have returned. Precondition: then the spans are of one length.
+    // Batches, every key with weight 1: about twice as fast. If `estimates` is not empty, it receives for
+    // each key what add() would have returned. Precondition: then the spans have the same length.
     void add(std::span<const digest> digests, std::span<std::uint32_t> estimates = {});
     void add(std::span<const std::uint64_t> keys, std::span<std::uint32_t> estimates = {});
     void estimate(std::span<const digest> digests, std::span<std::uint32_t> estimates) const;
@@ -83,19 +83,20 @@ class count_min {
     std::uint64_t total() const { return total_; }
     double epsilon() const;
     double delta() const;
-    // εN: how far above the truth an estimate is, but for a share δ of the keys.
+    // εN: estimates are at most this far above the truth, except for a share δ of the keys.
     double error_bound() const { return epsilon() * static_cast<double>(total_); }
 
-    // The sketch of both streams. Counters add up: plain, that is bit for bit the sketch of the two streams
-    // one behind the other. Conservative, it is not (the order of a stream matters there), but the sum of two
-    // upper bounds is one, and no counter passes what the plain rule would make it: the guarantee holds, and
-    // counting may go on. Tables of different shape, rule or hasher do not combine.
+    // The sketch of both streams: counters add up. With the plain rule the result is bit for bit the sketch
+    // of the concatenated streams. With the conservative rule it is not, because there the order of a stream
+    // matters; but the sum of two upper bounds is an upper bound, and no counter exceeds its value under the
+    // plain rule, so the guarantee holds and counting may continue. Tables of different shape, rule or hasher
+    // do not combine.
     friend result<void> unite(count_min& into, const count_min& from);
     void clear();
     result<count_min> clone() const;
 
     // The bytes of docs/sketches.md; hash family and seed travel outside of them. parse() takes no more
-    // memory than the limits allow and answers with a valid sketch or an error with an offset.
+    // memory than the limits allow and returns a valid sketch or an error with an offset.
     void append_to(std::vector<std::byte>& out) const;
     static result<count_min> parse(hasher hash, byte_view payload, const read_limits& = {});
 
@@ -121,7 +122,7 @@ class count_min {
     std::uint64_t width_;
     unsigned depth_;
     update_rule rule_;
-    std::vector<std::uint64_t> rows_;  // what the hash functions of the rows drew
+    std::vector<std::uint64_t> rows_;  // the random parameters of each row's hash function
     bit_array cells_;
     std::uint64_t total_ = 0;
 };

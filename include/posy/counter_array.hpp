@@ -1,8 +1,8 @@
 // Small counters packed side by side: 4 bits (the paper's choice) or 8 bits each.
 //
 // A counter that reaches its largest value sticks there: from then on neither increment nor decrement changes
-// it, because nobody knows any more how many increments it stands for. That costs a few false positives and
-// saves the promise of no false negatives.
+// it, because the number of increments is no longer known. This costs a few false positives and guarantees
+// that there are no false negatives.
 //
 // Thread safety: none; const calls may run together.
 #pragma once
@@ -17,7 +17,7 @@ class counter_array {
   public:
     // Precondition: width is 4 or 8.
     static result<counter_array> make(std::uint64_t size, unsigned width);
-    // Counters whose packed cells were read from somewhere: recounts how many are saturated.
+    // Counters from packed cells that were read from elsewhere; recounts how many are saturated.
     static counter_array from_cells(bit_array cells, unsigned width);
 
     std::uint64_t size() const { return cells_.size() / width_; }
@@ -47,7 +47,7 @@ class counter_array {
     void clear();
     const bit_array& cells() const { return cells_; }
 
-    // For those who build on the array: whoever changes cells says how many of them saturated.
+    // For code that builds on the array. A caller that changes cells reports how many of them saturated.
     bit_array& cells() { return cells_; }
     void add_saturated(std::uint64_t more) { saturated_ += more; }
 

@@ -1,11 +1,11 @@
 // The counting filter of Summary Cache (Fan et al. 1998): a counter in place of every bit, so that keys can
-// be removed. Beside the counters it keeps the plain 0/1 filter that others are sent, changed exactly when a
-// counter leaves 0 or returns to it.
+// be removed. Besides the counters it keeps the plain 0/1 filter that is sent to others; its bits change
+// exactly when a counter leaves 0 or returns to it.
 //
-// A counter that saturates sticks (posy/counter_array.hpp), so there are no false negatives, ever; a key
-// whose counters are not all high enough is certainly absent, and removing it is refused and changes nothing.
-// Removing a key that is absent but looks present cannot be noticed: that damages the filter as it does in
-// the papers. Who cannot promise to remove only what was inserted keeps the keys, too.
+// A counter that saturates sticks (posy/counter_array.hpp), so there are never false negatives. A key whose
+// counters are not all high enough is certainly absent; removing it is refused and changes nothing. Removing
+// a key that is absent but looks present cannot be detected and damages the filter, as in the papers. If you
+// cannot guarantee that only inserted keys are removed, store the keys as well.
 //
 // Thread safety: none; const calls may run together.
 #pragma once
@@ -22,15 +22,14 @@ class counting_filter {
   public:
     // `counter_bits` is 4 or 8. The geometry is that of the projection: as many counters as it has bits.
     static result<counting_filter> make(const geometry&, unsigned counter_bits = 4);
-    // Counters that came from elsewhere; the projection is computed. Precondition: check(g), one counter a
-    // bit.
+    // Counters from elsewhere; the projection is computed. Precondition: check(g), and one counter per bit.
     static result<counting_filter> from_counters(const geometry& g, counter_array counters,
                                                  std::uint64_t items);
 
     const posy::geometry& geometry() const { return projection_.geometry(); }
     hasher hash() const { return projection_.hash(); }
     std::uint64_t items() const { return *projection_.items(); }
-    // That, and what the filter was planned for. Precondition of set_planned(): as bloom_filter's.
+    // The same, and what the filter was planned for. Precondition of set_planned(): as bloom_filter's.
     const posy::provenance& provenance() const { return projection_.provenance(); }
     void set_planned(std::optional<promise> planned) { projection_.set_planned(planned); }
 
@@ -71,13 +70,14 @@ class counting_filter {
     // The plain filter of the keys now present.
     const bloom_filter& projection() const { return projection_; }
     const counter_array& counters() const { return counters_; }
-    // How many counters have stuck. Each is a bit that will never be cleared again.
+    // The number of saturated counters. The bit of each will never be cleared again.
     std::uint64_t saturated() const { return counters_.saturated(); }
 
-    // Starts to record which bits of the projection differ from what they are now. Costs one bit a counter
+    // Starts to record which bits of the projection differ from what they are now. Costs one bit per counter
     // from the first call on.
     result<void> mark();
-    // How many bits differ from the last mark; a bit that went and came back does not. 0 before any mark.
+    // How many bits differ from the last mark; a bit that changed and changed back is not counted. 0 before
+    // any mark.
     std::uint64_t flipped_count() const { return flipped_count_; }
     // Their positions, ascending.
     std::vector<std::uint64_t> flipped() const;

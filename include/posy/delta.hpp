@@ -1,8 +1,8 @@
 // A delta: which bits of a filter changed between two of its generations (Mitzenmacher 2002, IV).
 //
 // It is the exclusive-or of the two arrays, so it is its own undoing, and deltas of successive generations
-// add up by exclusive-or again. It names the generation and the checksum of the bits it was made against:
-// applied to anything else it is refused, and nothing has changed.
+// add up by exclusive-or again. It names the generation and the checksum of the bits it was made against.
+// Applying it to any other filter is an error and changes nothing.
 #pragma once
 
 #include <cstdint>
@@ -24,12 +24,12 @@ struct filter_delta {
     bool intersection = false;             // the filter after the change is one
 };
 
-// What turns `from` into `to`. The filters must have one geometry.
+// The delta that turns `from` into `to`. The filters must have equal geometries.
 result<filter_delta> make_delta(const bloom_filter& from, const bloom_filter& to,
                                 std::uint64_t base_generation = 0);
 
-// filter := the filter after the change, planned for what it was. Refused, with nothing changed, unless the
-// bits are those of the base.
+// filter := the filter after the change; its plan stays. An error, with nothing changed, unless the bits are
+// those of the base.
 result<void> apply(bloom_filter& filter, const filter_delta& delta);
 
 }  // namespace posy

@@ -1,5 +1,5 @@
-// Key bytes become a 128-bit digest, once, at the edge. Everything after this works on digests, so a key is
-// hashed once even when a thousand filters are asked.
+// A key's bytes become a 128-bit digest, once, at the edge. Everything after this works on digests, so a key
+// is hashed once even when it is looked up in a thousand filters.
 //
 // The byte form of a key, which every machine and language has to agree on:
 //   text and spans of bytes   their bytes, as they are
@@ -28,7 +28,7 @@ struct digest {
     friend bool operator==(const digest&, const digest&) = default;
 };
 
-// 128 bits; what each family does with them is said beside it.
+// 128 bits; hash_family says what each family does with them.
 struct hash_seed {
     std::uint64_t low = 0;
     std::uint64_t high = 0;
@@ -38,7 +38,7 @@ struct hash_seed {
 // The numbers are on the wire (docs/format.md).
 enum class hash_family : std::uint8_t {
     xxh3 = 1,     // XXH3-128, seeded by seed.low; the default
-    siphash = 2,  // SipHash-2-4 with 128-bit output, keyed by the whole seed: for keys chosen by an enemy
+    siphash = 2,  // SipHash-2-4 with 128-bit output, keyed by the whole seed: for keys chosen by an attacker
     md5 = 3,      // as Summary Cache and Squid hash; takes no seed
     multiply_shift = 4,  // pairwise independent (Dietzfelbinger 1996), multipliers drawn from seed.low
 };
@@ -67,8 +67,8 @@ std::array<std::byte, 8> key_bytes(Integer key) {
     return bytes;
 }
 
-// XXH3-128 (Collet 2019) of 8 bytes: mixing around one product of 128 bits. Here because a single lookup of
-// an integer costs less than a call that first has to find out how long the key is.
+// XXH3-128 (Collet 2019) of 8 bytes: mixing around one product of 128 bits. Inline because a single lookup of
+// an integer costs less than a call that first dispatches on the key's length.
 inline constexpr std::uint64_t xxh3_secret_of_8 = 0xc4f023344dc994ac;  // two words of its secret, xored
 inline constexpr std::uint64_t xxh3_multiplier_of_8 = 0x9e3779b185ebcaa7;
 inline digest xxh3_of_8_bytes(std::uint64_t key, std::uint64_t seed) {
@@ -100,7 +100,7 @@ class hasher {
         return (*this)(byte_view(key_bytes(key)));
     }
 
-    // Many keys in one call. Precondition: the two spans are of one length.
+    // Many keys in one call. Precondition: the two spans have the same length.
     void operator()(std::span<const std::string_view> keys, std::span<digest> digests) const;
     void operator()(std::span<const std::uint64_t> keys, std::span<digest> digests) const;
 
@@ -109,7 +109,7 @@ class hasher {
     hash_seed seed_;
 };
 
-// Does this build have the family, and does the family take such a seed? The error says what does not fit.
+// Does this build have the family, and does the family accept the seed? The error names what does not fit.
 result<void> check(const hasher&);
 
 }  // namespace posy

@@ -1,8 +1,7 @@
-// What one of two reconciling peers says to the other (posy/reconcile/session.hpp): a payload, and what it
-// is.
+// What one of two reconciling peers sends to the other (posy/reconcile/session.hpp): a payload and its kind.
 //
-// It travels as a message like any other, so it has a magic number, a limit and a checksum; what is in the
-// payload is for the session to judge (docs/reconcile.md). Cost: a copy of the payload.
+// It is a message like any other, so it has a magic number, a size limit and a checksum. The session
+// validates the payload (docs/reconcile.md). Cost: a copy of the payload.
 #pragma once
 
 #include <cstdint>
@@ -59,7 +58,7 @@ constexpr std::string_view name_of(kind member) {
 
 class envelope {
   public:
-    // `hash` is what made all digests in the payload.
+    // `hash` made all digests in the payload.
     envelope(reconcile::kind what, const hasher& hash, byte_view payload)
         : kind_(what), hash_(hash), payload_(payload.begin(), payload.end()) {}
 

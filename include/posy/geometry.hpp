@@ -52,16 +52,16 @@ struct geometry {
     friend bool operator==(const geometry&, const geometry&) = default;
 };
 
-// Is this a geometry a filter can have? The error names the first thing that is not right.
+// Is this a valid geometry? The error names the first field that is not.
 result<void> check(const geometry&);
 
-// The nearest array size that `layout` can have with so many hashes: `bits` rounded up to its granule.
+// The nearest array size that `layout` can have with this number of hashes: `bits` rounded up to its granule.
 std::uint64_t round_up_bits(std::uint64_t bits, unsigned hashes, layout_id layout);
 
 // Where the bits of a digest are: one position per hash, in their order. Precondition: check(g).
 std::vector<std::uint64_t> positions_of(const geometry&, digest);
 
-// What differs between two geometries: "bits 1000 and 2000, hashes 7 and 5"; and the error that says so.
+// What differs between two geometries: "bits 1000 and 2000, hashes 7 and 5"; and the error that reports it.
 std::string difference(const geometry&, const geometry&);
 error mismatch(const geometry&, const geometry&);
 

@@ -1,5 +1,5 @@
-// A Bloom filter for a set whose size nobody knows: it keeps a promised rate however many keys come, and ends
-// up about as small as if their number had been known.
+// A Bloom filter for a set of unknown size: it keeps a promised rate for any number of keys, and ends up
+// about as small as if the number had been known.
 //
 // Folding is exact (posy/algebra.hpp): an array too large by a factor d, folded by d, is bit for bit the
 // filter that should have been built. So keys go into an array that is far too large, and in the end it is
@@ -44,7 +44,7 @@ class growing_filter {
 
     static result<growing_filter> make(const options&);
 
-    // What so many different keys would come to: how much memory while it grows, and what shrink() leaves.
+    // What a filter of this many different keys will take: memory while it grows, and the result of shrink().
     struct forecast {
         unsigned arrays = 0, hashes = 0;
         std::uint64_t growing_bits = 0;  // of all arrays, and in the end:
@@ -58,28 +58,28 @@ class growing_filter {
     double promised_rate() const { return rate_; }
     // The hasher that makes this filter's digests.
     hasher hash() const { return stages_.front().hash(); }
-    // The arrays, oldest first. Each is a filter of some of the keys; its items() are those that it did not
-    // seem to have already.
+    // The arrays, oldest first. Each is a filter of some of the keys; its items() counts the keys that no
+    // array seemed to have already.
     std::span<const bloom_filter> stages() const { return stages_; }
     std::uint64_t bits() const;
-    // How many insertions, repeated keys counted again.
+    // The number of insertions, repeated keys counted again.
     std::uint64_t items() const { return items_; }
 
-    // An error when a further array is due and its memory cannot be had. The keys are in nevertheless, and
-    // the filter answers for them; it is the rate that will be missed. After shrink() an error, and nothing
+    // An error when another array is due and its memory cannot be allocated. The keys are inserted
+    // nevertheless, into the last array, and the rate will be exceeded. After shrink(): an error, and nothing
     // is inserted.
     result<void> insert(digest d) { return insert(std::span(&d, 1)); }
     result<void> insert(std::span<const digest> digests);
 
     bool may_contain(digest d) const;
-    // One answer a digest; how many were yes. Precondition: the spans are of one length.
+    // One answer per digest; returns how many were yes. Precondition: the spans have the same length.
     std::size_t may_contain(std::span<const digest> digests, std::span<bool> answers) const;
 
-    // The probability that a key that was never inserted is answered with yes, from these very bits.
+    // The probability that a key that was never inserted is answered with yes, computed from the actual bits.
     double false_positive_rate() const;
 
-    // The keys as one plain filter of the least size that keeps the promise, if one array was enough for
-    // them; an error otherwise. It counts as planned for the keys that are there and the promised rate.
+    // The keys as one plain filter of the smallest size that keeps the promise, if there is only one array;
+    // an error otherwise. Its plan is the keys that are there and the promised rate.
     result<bloom_filter> fold_down() const;
     // Folds all arrays as far as the promise allows. From then on no keys can be inserted.
     result<void> shrink();
@@ -90,7 +90,7 @@ class growing_filter {
     friend result<void> unite(growing_filter& into, const growing_filter& from);
 
     // The bytes of docs/growing.md; hash family and seed travel outside of them. parse() takes no more memory
-    // than the limits allow and answers with a valid filter or an error with an offset.
+    // than the limits allow and returns a valid filter or an error with an offset.
     void append_to(std::vector<std::byte>& out) const;
     static result<growing_filter> parse(hasher hash, byte_view payload, const read_limits& = {});
 
@@ -104,10 +104,10 @@ class growing_filter {
 
     double rate_;
     std::vector<bloom_filter> stages_;
-    std::vector<std::uint64_t> came_;  // by array: insertions while it was the last, with those passed over
+    std::vector<std::uint64_t> came_;  // per array: insertions while it was the last, skipped ones too
     bool shrunk_ = false;
     std::uint64_t items_ = 0;
-    std::uint64_t sure_room_ = 0;  // so many more insertions cannot fill the last array
+    std::uint64_t sure_room_ = 0;  // this many more insertions cannot fill the last array
 };
 
 // The number of different keys: the sum over the arrays, which hold different keys, and those that an older

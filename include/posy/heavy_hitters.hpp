@@ -1,5 +1,5 @@
-// Which keys come often? A sketch knows how often any key was seen, but not which keys there were: this keeps
-// the text of those that may be heavy, in bounded memory.
+// The most frequent keys. A sketch knows how often a given key was seen, but not which keys there were; this
+// class also keeps the text of those that may be heavy, in bounded memory.
 //
 // The sketch's estimate is never below the truth, and a key's estimate is known when the key comes: so a key
 // is kept when its estimate reaches the threshold, and dropped when the threshold has outgrown it. At its
@@ -39,16 +39,17 @@ class heavy_hitters {
     // The k keys that come most often.
     static result<heavy_hitters> top(count_min sketch, std::uint64_t k);
 
-    // Counts a key. The digest is the key's, by the sketch's hasher or whatever the owner keeps to.
+    // Counts a key. The digest is the key's, made by the sketch's hasher or by another one that the caller
+    // uses consistently.
     void add(std::string_view key, digest d, std::uint32_t weight = 1) {
         consider(key, d, sketch_.add(d, weight));
     }
-    // Many keys with weight 1. Precondition: the spans are of one length.
+    // Many keys with weight 1. Precondition: the spans have the same length.
     void add(std::span<const std::string_view> keys, std::span<const digest> digests);
 
     struct list {
         std::vector<heavy_hitter> keys;  // most frequent first, equals by text
-        // Every key seen at least so often is in the list. With a threshold this is ⌈φN⌉, unless there were
+        // Every key seen at least this often is in the list. With a threshold this is ⌈φN⌉, unless there were
         // more candidates than room.
         std::uint64_t complete_from = 0;
     };
@@ -59,12 +60,12 @@ class heavy_hitters {
     double phi() const { return phi_; }
     std::uint64_t room() const { return room_; }
 
-    // Both streams. A key that is heavy in the whole is heavy in one of the parts, so its text is there; its
-    // count is the merged sketch's. Different thresholds, rooms or sketches do not combine.
+    // Both streams. A key that is heavy in the union is heavy in one of the parts, so its text is known; its
+    // count comes from the united sketch. Different thresholds, rooms or sketches do not combine.
     friend result<void> unite(heavy_hitters& into, const heavy_hitters& from);
 
     // The bytes of docs/sketches.md; hash family and seed travel outside of them. parse() takes no more
-    // memory than the limits allow and answers with a valid object or an error with an offset.
+    // memory than the limits allow and returns a valid object or an error with an offset.
     void append_to(std::vector<std::byte>& out) const;
     static result<heavy_hitters> parse(hasher hash, byte_view payload, const read_limits& = {});
 
@@ -78,7 +79,7 @@ class heavy_hitters {
         : sketch_(std::move(sketch)), phi_(phi), room_(room) {}
     static result<heavy_hitters> make(count_min sketch, double phi, std::uint64_t room);
 
-    // φN: what a heavy key counts at least.
+    // φN: the smallest count of a heavy key.
     double threshold() const;
     void consider(std::string_view key, digest d, std::uint32_t estimate);
     std::vector<candidates::const_iterator> ranked() const;
@@ -87,7 +88,7 @@ class heavy_hitters {
     count_min sketch_;
     double phi_;          // 0: no threshold
     std::uint64_t room_;  // candidates that a pruning leaves
-    // No key that is not a candidate was seen more often than this, or than the threshold allows.
+    // No key outside the candidates was seen more often than this, or than the threshold allows.
     std::uint32_t dropped_ = 0;
     candidates candidates_;
 };

@@ -1,13 +1,13 @@
-// A filter as a message: a self-delimiting frame that says what it is. A file on disk is a message, and
-// messages concatenate: a stream of them is read one after the other. docs/format.md is the specification.
+// A filter as a message: a self-delimiting, self-describing frame. A file on disk is a message, and messages
+// concatenate: a stream of them is read one after the other. docs/format.md is the specification.
 //
 // Cost: every payload is read once for its checksum when a message is opened, mapped or not. A file must not
-// be cut shorter while it is mapped. Thread safety: functions are pure; a reader belongs to one thread.
+// be truncated while it is mapped. Thread safety: functions are pure; a reader belongs to one thread.
 //
-// Reading trusts nothing: every length is checked against what is there and against the limits before memory
-// is taken, the checksum before anything is believed, and the work against the bytes that ask for it: reading
-// a message and asking it once takes at most 2 ms per kilobyte, 60 ms if it is small (docs/security.md). A
-// message that cannot be read gives an error with the offset of the byte that is wrong.
+// Reading trusts nothing. Every length is checked against the input and the limits before memory is
+// allocated, and the checksum before any content is used. Work is limited by the size of the input: reading a
+// message and one query take at most 2 ms per kilobyte, or 60 ms for a small message (docs/security.md). A
+// message that cannot be read gives an error with the offset of the wrong byte.
 #pragma once
 
 #include <cstdint>
@@ -49,11 +49,11 @@ using any_body = bodies::any;
 
 struct message {
     any_body body;
-    std::uint64_t generation = 0;  // as its publisher counts; 0 where nobody does
+    std::uint64_t generation = 0;  // as its publisher counts; 0 without a publisher
     std::uint64_t size = 0;        // in bytes, as it was read
 };
 
-// Any body, borrowed: what the functions below write.
+// A reference to any body: what the functions below write.
 class body_ref {
   public:
     using pointer = bodies::pointer;
@@ -71,12 +71,12 @@ class body_ref {
 
 struct packing {
     coding want = coding::raw;
-    std::optional<codec_id> codec{};  // this one, instead, if readers take it for such an array
+    std::optional<codec_id> codec{};  // use this codec instead, if readers accept it for such an array
     std::uint64_t generation = 0;
 };
 
-// To and from bytes in memory. No message is larger than a raw one. from_bytes reads the first message of
-// `bytes` and says how long it was, in its size.
+// To and from bytes in memory. No message is larger than a raw one. from_bytes() reads the first message of
+// `bytes`; message::size is its length.
 std::vector<std::byte> to_bytes(body_ref, const packing& = {});
 result<message> from_bytes(byte_view bytes, const read_limits& = {});
 

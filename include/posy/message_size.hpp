@@ -1,8 +1,8 @@
-// How large a message will be, before there is one: its payload as the codec is expected to leave it, and the
-// frame around it as it will be written (docs/format.md).
+// The size of a message before it exists: the expected size of its payload after coding, and the exact size
+// of the frame around it (docs/format.md).
 //
-// Frames are exact, and so are raw payloads; coded ones are within a byte or two in small arrays and 0.03 %
-// in large ones, beside the chance in the number of ones.
+// Frames and raw payloads are exact. Coded payloads are within a byte or two for small arrays and 0.03 % for
+// large ones, apart from the random variation in the number of ones.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ message_size expected_message(const plan&, const counting_plan&, coding);
 message_size expected_delta(const plan&);
 // A growing filter that has been shrunk.
 message_size expected_message(const growing_filter::forecast&);
-// A sealed filter or map whose payload has so many bits.
+// A sealed filter or map whose payload has this many bits.
 message_size expected_sealed_message(double payload_bits);
 
 }  // namespace posy

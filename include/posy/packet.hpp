@@ -1,11 +1,10 @@
-// A set in a packet: the best filter whose message does not exceed so many bytes, ever (Mitzenmacher 2002,
-// III).
+// A set in a packet: the best filter whose message never exceeds a number of bytes (Mitzenmacher 2002, III).
 //
 // How far an array compresses depends on how many bits the keys happen to set, and that varies a little from
-// set to set. So the filter is planned for slightly less than the budget: as much less as the variation makes
-// necessary. A set that still does not fit gets another seed, then a smaller array, at last a plain filter as
-// large as the packet, which always fits. The receiver follows the header. The plan itself is left out of it:
-// nobody adds to a packet, and ten bytes are better spent on the array.
+// set to set. So the filter is planned for slightly less than the budget, by a margin that the variation
+// determines. If a set still does not fit, another seed is tried, then a smaller array, and at last an
+// uncoded filter as large as the packet, which always fits. The header tells the receiver everything it
+// needs. It leaves the plan out: packets are not added to, and the ten bytes are better spent on the array.
 #pragma once
 
 #include <cstdint>
@@ -29,11 +28,11 @@ struct packet_wishes {
 struct packet {
     std::vector<std::byte> message{};
     posy::geometry geometry{};
-    double false_positive_rate = 0;  // of these very bits
+    double false_positive_rate = 0;  // of the actual bits
     unsigned attempts = 0;
 };
 
-// `fill` inserts the whole set into an empty filter; it is called once an attempt.
+// `fill` inserts the whole set into an empty filter; it is called once per attempt.
 result<packet> pack_set(std::uint64_t items, const std::function<void(bloom_filter&)>& fill,
                         const packet_wishes&);
 

@@ -1,11 +1,11 @@
 // One filter, many threads: the same bits as one thread would make, in a fraction of the time.
 //
-// A large array is divided into regions. Every thread sorts its digests by the region they fall into, and a
-// full buffer is worked off at once, by the thread that filled it, while it alone holds that region: no
-// atomic instructions, and no cache line that goes back and forth between two cores. In small arrays the
-// sorting would cost more than it saves; there, bits are set atomically. The size decides.
+// A large array is divided into regions. Every thread sorts its digests by region. When a buffer is full, the
+// thread that filled it locks the region and inserts the whole buffer: no atomic instructions, and no cache
+// line moves back and forth between two cores. In small arrays the sorting would cost more than it saves;
+// there, bits are set atomically.
 //
-// Memory: about two megabytes a thread.
+// Memory: about two megabytes per thread.
 #pragma once
 
 #include <cstdint>
@@ -17,10 +17,10 @@
 
 namespace posy {
 
-// Insertion from many threads at once, as the digests come.
+// Insertion from many threads at once, as digests arrive.
 //
 // Thread safety: insert() from many threads. The filter belongs to the build until finish() or the
-// destructor, which finishes; nothing may look at it before.
+// destructor, which finishes; it must not be read before.
 class parallel_build {
   public:
     explicit parallel_build(bloom_filter&);
@@ -40,11 +40,11 @@ class parallel_build {
     std::unique_ptr<engine> engine_;
 };
 
-// Batches, divided among `threads`. Integers and text are hashed by the filter's hash() on the way.
+// Batches, divided among `threads`. Integers and text are hashed by the filter's hash() first.
 void insert(bloom_filter&, std::span<const digest>, unsigned threads);
 void insert(bloom_filter&, std::span<const std::uint64_t>, unsigned threads);
 void insert(bloom_filter&, std::span<const std::string_view>, unsigned threads);
-// One answer a key; returns how many were yes. Precondition: the two spans are of one length.
+// One answer per key; returns how many were yes. Precondition: the two spans have the same length.
 std::size_t may_contain(const bloom_filter&, std::span<const digest>, std::span<bool> answers,
                         unsigned threads);
 std::size_t may_contain(const bloom_filter&, std::span<const std::uint64_t>, std::span<bool> answers,

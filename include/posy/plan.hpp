@@ -1,7 +1,7 @@
-// The planner: what to build, given what you care about, and what it will cost.
+// The planner: which filter to build for given requirements, and what it will cost.
 //
 // Every figure of a plan is computed from the geometry it proposes (the layout's own rate formula, the real
-// array size after rounding), never from the wish: what is predicted is what will be measured.
+// array size after rounding), never from the requirements: what is predicted is what will be measured.
 #pragma once
 
 #include <cstdint>
@@ -31,21 +31,21 @@ constexpr std::string_view name_of(goal member) {
     return {};
 }
 
-// Only `items` is needed; whatever else is given is kept, and what is not is chosen. With nothing else the
-// plan is for a rate of 1 %.
+// Only `items` is required. Every other field that is set is a constraint; fields that are not set are
+// chosen. With `items` alone the plan is for a rate of 1 %.
 struct wishes {
     std::uint64_t items = 0;
     std::optional<double> rate{};                   // at most this false-positive rate
     std::optional<double> bits_per_item{};          // exactly this array
     std::optional<double> message_bits_per_item{};  // at most this many, compressed
     std::optional<std::uint64_t> max_memory{};      // bytes of the array, in whole words of 8
-    std::optional<unsigned> hashes{};               // exactly so many
+    std::optional<unsigned> hashes{};               // exactly this many
     std::optional<unsigned> max_hashes{};
     std::optional<layout_id> layout{};            // blocked, unless the message matters: then spread
-    std::optional<double> delta_bits_per_item{};  // at most this many an update; needs delta_fraction
+    std::optional<double> delta_bits_per_item{};  // at most this many per update; needs delta_fraction
     std::optional<double> delta_fraction{};       // updates are sent when this share of the items has changed
-    // What to make small among what is left open. A delta needs delta_fraction. Where nothing limits the rate
-    // of a given array, arrays more than half full do not count: saturated, they would be the smallest
+    // What to minimise within the constraints. `delta` needs delta_fraction. Where nothing limits the rate of
+    // a given array, arrays more than half full are not considered: a saturated one would be the smallest
     // message.
     std::optional<goal> minimize{};
 };
@@ -68,15 +68,15 @@ struct plan {
     posy::geometry geometry(hash_family hash = hash_family::xxh3, hash_seed seed = {}) const {
         return {bits, hashes, layout, hash, seed};
     }
-    // For a filter of this plan to keep: bloom_filter::set_planned().
+    // What a filter of this plan records: bloom_filter::set_planned().
     posy::promise promise() const { return {items, false_positive_rate}; }
     double per_item(double amount) const { return amount / static_cast<double>(items); }
 };
 
-// The consequences of a given shape.
+// The plan of a given geometry.
 result<plan> predict(std::uint64_t items, const geometry&, std::optional<double> delta_fraction = {});
 
-// The same array as a counting filter (posy/counting_filter.hpp) that nothing has been removed from.
+// The same array as a counting filter (posy/counting_filter.hpp) from which nothing has been removed.
 struct counting_plan {
     unsigned counter_bits = 0;
     std::uint64_t memory_bytes = 0;  // the counters, and the plain filter beside them
@@ -89,15 +89,15 @@ struct counting_plan {
 // With counters of 1 to 8 bits; a counting filter has 4 or 8. Precondition: a plan that predict() made.
 counting_plan predict_counters(const plan&, unsigned counter_bits = 4);
 
-// The array of a shape's layout in which so many items have at most this rate, if there is one.
+// The smallest array in which this many items have at most this rate, if there is one.
 std::optional<std::uint64_t> smallest_bits(std::uint64_t items, double rate, unsigned hashes, layout_id);
 
 struct named_plan {
     std::string name{};
     posy::plan plan{};
 };
-// A sealed filter (posy/sealed_filter.hpp): for a set that does not change, the smallest message. Its rate is
-// the one that it will have, which for some hundred keys and fewer lies below the rate to ask for.
+// A sealed filter (posy/sealed_filter.hpp): the smallest message for a set that does not change. Its rate is
+// the one it will have, which for a few hundred keys or fewer is below the requested rate.
 struct sealed_plan {
     std::string name{};
     double asked_rate = 0;
@@ -106,20 +106,20 @@ struct sealed_plan {
 };
 struct advice {
     plan chosen{};
-    std::vector<named_plan> alternatives{};  // what else could be done for the same items
-    std::vector<sealed_plan> sealed{};       // and what, if they are to stay as they are
+    std::vector<named_plan> alternatives{};  // other filters for the same items
+    std::vector<sealed_plan> sealed{};       // and sealed filters, if the items do not change
 };
 
-// The best plan for the wishes, and the one with the fewest hashes among equals; an array more than half full
-// that takes twice the hashes of a sparser one counts as its equal unless it is better by 5 %. Or which of
-// the wishes cannot be fulfilled; alone, and beside what else there is.
+// The best plan for the wishes; among equals, the one with the fewest hashes. An array more than half full
+// with twice the hashes of a sparser one counts as its equal unless it is better by 5 %. The error names the
+// wish that cannot be fulfilled. choose() returns the plan alone, advise() also the alternatives.
 result<plan> choose(const wishes&);
 result<advice> advise(const wishes&);
 
 // What can be traded for what: the best plan for every number of hashes, fewest first, where there is one. Of
-// the paper's four metrics (Mitzenmacher 2002, II-B) computation is fixed in each row, and memory, rate and
-// message follow from the wishes. Many hashes are no reason to leave compression out: with more than ln 2
-// times the bits of the message per item they fill an array beyond the half, which can be coded, too.
+// the paper's four metrics (Mitzenmacher 2002, II-B) computation is fixed in each row; memory, rate and
+// message follow from the wishes. Compression also pays with many hashes: with more than ln 2 times the bits
+// of the message per item the array is more than half full, and such an array can be coded, too.
 result<std::vector<plan>> tradeoff(const wishes&);
 
 }  // namespace posy

@@ -1,5 +1,5 @@
-// What a filter knows of itself beside its bits: what went into it, and what it was planned for. It travels
-// in the header of its message and is kept, or follows by the rules below, wherever the filter goes.
+// What a filter records besides its bits: what went into it, and what it was planned for. It is stored in the
+// header of the filter's message, and operations change it by these rules:
 //
 // - Inserted into: items grow; the plan stays.
 // - United: items add up; an intersection on either side makes the whole one; of two plans the one for more
@@ -16,7 +16,7 @@
 
 namespace posy {
 
-// What a filter was planned for: so many different items, and the false-positive rate expected of them.
+// What a filter was planned for: a number of different items, and the false-positive rate expected with them.
 struct promise {
     std::uint64_t items = 0;
     double rate = 0;
@@ -27,11 +27,10 @@ struct promise {
 };
 
 struct provenance {
-    // Insertions, repeated keys counted again; nothing when nobody knows.
+    // Insertions, repeated keys counted again; nothing when unknown.
     std::optional<std::uint64_t> items{};
-    // The bits, or some of them, are the AND of filters. That has the bits of the common keys and more, so
-    // the bits tell how many items there are at most, and no longer how many there are. Then `items` is
-    // nothing.
+    // The bits, or some of them, are the AND of filters. Such an array has the bits of the common keys and
+    // more, so it gives only an upper bound for the number of items. `items` is then nothing.
     bool intersection = false;
     std::optional<promise> planned{};
 

@@ -1,8 +1,9 @@
-// The sending side of a filter that others follow: a counting filter whose projection has generations.
+// The sending side of a filter that others follow: a counting filter whose projection is published in
+// generations.
 //
-// The set changes all the time; what others know of it is its last *published* generation. publish() makes
-// the present state the next one. For anyone who asks, the publisher answers with the whole filter or, to one
-// who holds any of the last few generations, with the delta from there: whichever is smaller.
+// The set changes all the time; others know its last *published* generation. publish() makes the present
+// state the next generation. The answer to a subscriber is the whole filter or, if it holds one of the last
+// few generations, the delta from there: whichever is smaller.
 //
 // A state machine: time is handed in, messages are bytes, nothing waits. Thread safety: none.
 #pragma once
@@ -20,8 +21,8 @@ namespace posy {
 struct publishing {
     double change = 0.05;             // publish when this share of the items has changed …
     std::uint64_t max_age = 300'000;  // … or this much time has passed since anything unpublished changed
-    // In place of `change`: publish when this share of the array's bits differs from what was published. What
-    // peers are told wrongly depends on these bits; items that came and went again leave none.
+    // In place of `change`: publish when this share of the array's bits differs from what was published.
+    // These bits determine how many answers of peers are wrong; items that came and left again change none.
     std::optional<double> change_bits{};
     std::uint64_t least_items = 1;  // of which the share is taken: a set that fills up from nothing would
                                     // otherwise publish with every item
@@ -41,23 +42,24 @@ class publisher {
     bool remove(digest);  // as counting_filter::remove
     const counting_filter& set() const { return set_; }
 
-    // Is it time to publish? `now` in the unit of max_age.
+    // Is it time to publish? `now` is in the unit of max_age.
     bool due(std::uint64_t now) const;
-    // The present state becomes the next generation; with nothing changed, it stays the one it is.
+    // Makes the present state the next generation. If nothing has changed, the generation stays.
     result<void> publish(std::uint64_t now);
     std::uint64_t generation() const { return generation_; }
-    // Of the bits of a generation: the last published one, or one that deltas reach back to; nothing of
-    // others.
+    // The checksum of a generation's bits: of the last published one, or of one that deltas reach back to;
+    // nothing for others.
     std::optional<std::uint32_t> checksum_of(std::uint64_t generation) const;
 
-    // The last published generation as a whole, or as what has changed since `base`; nothing when that is too
-    // long ago or was never published.
+    // The last published generation as a whole, or as the delta from `base`; nothing when `base` is too old
+    // or was never published.
     result<std::vector<std::byte>> full() const;
     result<std::optional<std::vector<std::byte>>> delta_from(std::uint64_t base) const;
-    // What to send to someone who holds `have`: the smaller of the two; nothing if it is up to date.
+    // What to send to a subscriber that holds `have`: the smaller of the two; nothing if it is up to date.
     result<std::optional<std::vector<std::byte>>> answer(std::optional<std::uint64_t> have) const;
 
-    // Another geometry, seed or set altogether: a new base, published at once. Deltas do not reach behind it.
+    // Replaces the set by one with another geometry, seed or content, and publishes it at once. Deltas do not
+    // reach back beyond this.
     result<void> rebase(counting_filter set, std::uint64_t now);
 
   private:

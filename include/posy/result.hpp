@@ -26,7 +26,7 @@ enum class error_kind : std::uint8_t {
 struct error {
     error_kind kind = error_kind::invalid;
     std::string message{};                  // what is wrong and what to do, one line, no full stop
-    std::optional<std::uint64_t> offset{};  // byte offset in the input it speaks of, if it speaks of one
+    std::optional<std::uint64_t> offset{};  // byte offset in the input, if the error is about a place in it
 
     using place = std::optional<std::uint64_t>;
     static error invalid(std::string what, place at = {}) {
@@ -49,7 +49,7 @@ struct error {
         return {error_kind::input_output, std::move(what), at};
     }
 
-    // "at byte 12: message", for printing behind the name of the file.
+    // "at byte 12: message", to be printed after the file's name.
     std::string text() const {
         return offset ? "at byte " + std::to_string(*offset) + ": " + message : message;
     }

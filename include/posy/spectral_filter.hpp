@@ -7,17 +7,17 @@
 //                       keys has a false positive. Keys can be removed, filters unite.
 //   minimum increase    only the least counters go up (the conservative update of Estan and Varghese 2002):
 //                       errors a few times fewer and smaller at no cost. No removal: a key may have lifted a
-//                       counter by less than it would take away. Merged, it bounds from above.
+//                       counter by less than it would take away. United, it bounds from above.
 //   recurring minimum   a key whose least counter stands alone is suspect, since strangers lifted all others.
 //                       Such keys are moved: marked in a Bloom filter of m bits, and counted from then on in
 //                       a second filter of m/2 counters as well. The fewest errors, and keys can be removed.
 //
-// Estimates are never below the truth, but for one case: the recurring minimum's marks have false positives,
-// and such a key may be looked up in a second filter where it is not, or be removed from there. at_most() is
-// never below, whatever the method.
+// Estimates are never below the truth, with one exception: the marks of the recurring minimum have false
+// positives, and such a key may be looked up in, or removed from, a second filter that does not hold it.
+// at_most() is never below the truth, whatever the method.
 //
-// Cost: 4 bytes a counter, half as much again and a bit each with the recurring minimum; k random accesses.
-// Thread safety: none; const calls may run together.
+// Cost: 4 bytes per counter; with the recurring minimum half as much again and one bit per counter; k random
+// accesses. Thread safety: none; const calls may run together.
 #pragma once
 
 #include <cstdint>
@@ -50,7 +50,8 @@ constexpr std::string_view name_of(spectral_method member) {
 
 class spectral_filter {
   public:
-    // As many counters as the geometry has bits. An error when it is impossible or its memory cannot be had.
+    // As many counters as the geometry has bits. An error when it is impossible or its memory cannot be
+    // allocated.
     static result<spectral_filter> make(const posy::geometry&, spectral_method);
 
     const posy::geometry& geometry() const { return geometry_; }
@@ -63,32 +64,32 @@ class spectral_filter {
     std::uint32_t counter(std::uint64_t i) const;
 
     void insert(digest d, std::uint32_t times = 1);
-    // Takes one occurrence away. False when the key is certainly absent; then nothing has changed. As with a
-    // counting filter, removing a key that only looks present cannot be noticed and damages others. An error
-    // with the minimum increase.
+    // Removes one occurrence. False when the key is certainly absent; then nothing has changed. As with a
+    // counting filter, removing a key that only looks present cannot be detected and damages other keys. An
+    // error with the minimum increase.
     result<bool> remove(digest d);
 
-    // How often the key is there; 2^32 − 1 means "so often or more".
+    // How often the key is there; 2^32 − 1 means "at least this often".
     std::uint32_t estimate(digest d) const;
-    // Certainly no more often than this.
+    // An upper bound that always holds.
     std::uint32_t at_most(digest d) const;
     bool may_contain(digest d) const { return at_most(d) > 0; }
 
-    // The share of so many different keys whose estimate is wrong: by minimum selection exactly that of false
-    // positives among all others; the other two methods err less often.
+    // The share of `keys` different keys whose estimate is wrong. With minimum selection this is exactly the
+    // rate of false positives among all other keys; the other two methods err less often.
     static double expected_wrong(const posy::geometry&, std::uint64_t keys);
-    // The Bloom filter of the keys that are there. Its false-positive rate is the share of strangers that are
-    // taken for members, and it knows about how many different keys there are (posy/estimate.hpp).
+    // The Bloom filter of the keys that are there. Its false-positive rate is the share of absent keys that
+    // are taken for members, and it gives an estimate of the number of different keys (posy/estimate.hpp).
     result<bloom_filter> projection() const;
     static std::uint64_t memory_bytes(const posy::geometry&, spectral_method);
 
-    // The filter of both multisets: exactly that with the minimum selection; with the minimum increase, a sum
-    // of upper bounds, which is one (as in posy/count_min.hpp). With the recurring minimum an error: a key
-    // that only one of the two has moved would be counted half.
+    // The filter of both multisets. With the minimum selection it is exact; with the minimum increase
+    // counters remain upper bounds (as in posy/count_min.hpp). With the recurring minimum it is an error: a
+    // key that only one of the two has moved would be counted only in part.
     friend result<void> unite(spectral_filter& into, const spectral_filter& from);
 
     // The bytes of docs/sketches.md; hash family and seed travel outside of them. parse() takes no more
-    // memory than the limits allow and answers with a valid filter or an error with an offset.
+    // memory than the limits allow and returns a valid filter or an error with an offset.
     void append_to(std::vector<std::byte>& out) const;
     static result<spectral_filter> parse(hasher hash, byte_view payload, const read_limits& = {});
 

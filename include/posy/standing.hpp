@@ -1,8 +1,8 @@
-// Where a filter stands: what is in it, beside what it was planned for.
+// Where a filter stands: what it holds, compared with its plan.
 //
-// Insertions are counted exactly but may repeat keys; the bits know only different keys, but not exactly. So
-// the number inserted is taken for the number of different items, unless it lies above the interval that the
-// bits allow at a level of 99.9999 %: then keys were repeated, and the bits' estimate is taken.
+// The number of insertions is exact but may count repeated keys; the bits depend on different keys only, but
+// give just an estimate. So the number of insertions is used, unless it lies above the interval that the bits
+// allow at a level of 99.9999 %: then keys were repeated, and the estimate is used.
 #pragma once
 
 #include <optional>
@@ -13,15 +13,16 @@ namespace posy {
 
 struct standing {
     double items = 0;          // different ones
-    double expected_rate = 0;  // of false positives with so many, by the layout's formula
-    bool past_plan = false;    // more than were planned; where `items` is an estimate, the interval is above
+    double expected_rate = 0;  // of false positives with that many, by the layout's formula
+    bool past_plan = false;    // more than planned; if `items` is an estimate, the whole interval is above
 };
 
-// Nothing of an intersection, whose number of items its bits do not tell; nor of an array without a zero when
-// nobody counted. Costs a pass over the array.
+// Nothing for an intersection, whose bits do not determine its number of items, nor for a full array with an
+// unknown number of insertions. Costs a pass over the array.
 std::optional<standing> standing_of(const bloom_filter&);
 
-// Has the filter been filled past its plan? No pass over the array while fewer were inserted than planned.
+// Does the filter hold more than it was planned for? Takes no pass over the array if fewer items were
+// inserted than planned.
 bool past_plan(const bloom_filter&);
 
 }  // namespace posy

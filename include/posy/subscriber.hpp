@@ -1,14 +1,13 @@
-// The receiving side: holds the last generation of someone else's filter that it could put together, and
-// keeps answering from it whatever arrives.
+// The receiving side: holds the last complete generation of a publisher's filter, and keeps answering from it
+// whatever arrives.
 //
-// A message is believed or it is not: a full one replaces what is held if it is newer; a delta is applied if
-// it starts from the very generation and the very bits that are held. Anything else changes nothing, and
-// wants() says what to ask the publisher for: one question and one answer put things right.
+// A full filter replaces what is held if it is newer. A delta is applied if its base is exactly the
+// generation and the bits that are held. Any other message changes nothing, and wants() says whether to ask
+// the publisher: one question and one answer restore the state.
 //
-// What a message is of no use for is told from its header, and nothing is decoded: a generation that is held
-// already, a delta from another base, an array beyond the limits. What is held is never changed in place but
-// replaced, so a copy of a subscriber is cheap and shares the filter: whoever must not wait receives into a
-// copy, and swaps.
+// Useless messages are recognised by their header and not decoded: a generation that is already held, a delta
+// from another base, an array beyond the limits. The filter is never changed in place but replaced, so a copy
+// of a subscriber is cheap and shares the filter: a caller that must not wait receives into a copy and swaps.
 //
 // A state machine: time is handed in, messages are bytes, nothing waits. Thread safety: none.
 #pragma once
@@ -32,7 +31,7 @@ enum class reception {
     duplicate,   // of the generation held
     outdated,    // of an earlier generation: late, or sent twice
     gap,         // a delta from a generation that is not held: one was lost
-    wrong_base,  // a delta from the generation held, but against other bits
+    wrong_base,  // a delta from the generation that is held, but against other bits
     too_large,   // an array beyond the limits
     damaged,     // not a message, or not one that a publisher sends
 };
@@ -44,7 +43,8 @@ enum class sequence {
                 // was set up anew may have gone back
 };
 
-// Which bits are held: two publishers may use one number, or one may use it twice.
+// Which bits are held. A generation alone does not identify them: two publishers may use the same number, or
+// one may use it twice.
 struct edition {
     std::uint64_t generation = 0;
     std::uint32_t checksum = 0;  // of the bits, as a delta names its base
@@ -59,25 +59,25 @@ class subscriber {
     reception receive(byte_view message, std::uint64_t now, sequence = sequence::ascending);
     // Why the last message was damaged or too large.
     const std::string& complaint() const { return complaint_; }
-    // Complaints for which a caller may know better words.
+    // Complaints that a caller may want to phrase differently.
     static constexpr std::string_view several_messages = "there is more than one message";
     static constexpr std::string_view another_kind = "a message, but neither a filter nor a delta";
 
-    // What is held: nothing until a full filter has come.
+    // The filter that is held; null until a full filter has arrived.
     const bloom_filter* filter() const { return filter_.get(); }
     std::optional<std::uint64_t> generation() const {
         return filter_ ? std::optional(generation_) : std::nullopt;
     }
-    // Since when: the time of the last message that was believed.
+    // The time of the last message that was accepted.
     std::uint64_t updated_at() const { return updated_at_; }
 
     // The publisher says that what have() names is the newest there is.
     void confirm(std::uint64_t now) { wants_ = false, updated_at_ = now; }
-    // What is held may not be the publisher's: it stays in use, and the whole filter replaces it, whatever
-    // its generation.
+    // The filter that is held may not be the publisher's. It stays in use until a whole filter of any
+    // generation replaces it.
     void doubt() { wants_ = whole_ = true; }
 
-    // Does it need an answer from the publisher? If so, to publisher::answer(have()).
+    // Does it need an answer from the publisher? If so, ask for publisher::answer(have()).
     bool wants() const { return wants_; }
     // The generation to name: nothing when only the whole filter will do.
     std::optional<std::uint64_t> have() const { return whole_ ? std::nullopt : generation(); }
@@ -87,11 +87,11 @@ class subscriber {
     }
 
   private:
-    // What becomes of a message with this header; nothing: that shows when it is decoded.
+    // What will become of a message with this header; nothing if it must be decoded to find out.
     std::optional<reception> judge(const opened_frame&, sequence);
     std::optional<reception> judge_base(const opened_frame&);
     reception decode(const opened_frame&);
-    // What is wanted may take as much memory as what is held, however few bytes there are of it.
+    // The answer may take as much memory as the filter that is held, however short it is.
     read_limits limits() const;
     reception refuse(reception, std::string why);
     void hold(bloom_filter filter, std::uint64_t generation);
@@ -102,7 +102,7 @@ class subscriber {
     std::uint32_t checksum_ = 0;  // of its bits
     std::uint64_t updated_at_ = 0;
     bool wants_ = true;
-    bool whole_ = true;  // what is wanted is the whole filter
+    bool whole_ = true;  // only a whole filter will do
     std::string complaint_;
 };
 

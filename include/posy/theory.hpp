@@ -1,9 +1,9 @@
 // The mathematics of Bloom filters: pure functions, each under its formula and the paper that gave it.
 //
 // Throughout, n items are in a filter of m bits with k hashes; n and m are whole numbers held in doubles,
-// because they may be huge. A rate is the probability that a key outside the set is taken for a member.
-// k is real where the formula is smooth in it, `unsigned` where it counts. Nothing here allocates more than a
-// few kilobytes (blocked_rate: 32 KiB a k, once), and every function may be called from any thread.
+// because they may be huge. A rate is the probability that a key outside the set is taken for a member. k is
+// real where the formula is smooth in it, `unsigned` where it counts. Nothing here allocates more than a few
+// kilobytes (blocked_rate: 32 KiB per k, once), and every function may be called from any thread.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +41,7 @@ double mcdiarmid_bound(double epsilon, double n, double m, double k);
 
 // ---- Rates ---------------------------------------------------------------------------------------------
 
-// f = (1 − e^(−kn/m))^k: the formula everyone prints (Fan et al. 1998; Mitzenmacher 2002, II-A).
+// f = (1 − e^(−kn/m))^k: the textbook formula (Fan et al. 1998; Mitzenmacher 2002, II-A).
 double false_positive_rate_asymptotic(double n, double m, double k);
 
 // f' = (1 − p')^k: the rate of a filter whose fill is exactly the mean (Broder & Mitzenmacher 2004, 2.1).
@@ -73,7 +73,7 @@ unsigned optimal_hashes_integral(double n, double m);
 // 0.6185^(m/n) = exp(−(ln 2)² m/n): f at the real optimum.
 double optimal_rate(double bits_per_item);
 
-// n log2(1/ε) bits: no representation does with less (Broder & Mitzenmacher 2004, 2.2).
+// n log2(1/ε) bits: the lower bound for any representation (Broder & Mitzenmacher 2004, 2.2).
 double lower_bound_bits(double n, double rate);
 
 // log2[C(u, n) / C(n + ε(u−n), n)] bits, where the keys come from a universe of u: the same bound before u
@@ -160,7 +160,7 @@ double beta(double p);
 // (1/2)^(z/n): the rate no compressed filter goes below.
 double compressed_limit(double bits_per_item);
 
-// The m/n whose message is z/n bits an item: (m/n) H(e^(−kn/m)) = z/n. The left side grows with m/n, so this
+// The m/n whose message is z/n bits per item: (m/n) H(e^(−kn/m)) = z/n. The left side grows with m/n, so this
 // is the largest array that fits; sparse (p ≥ 1/2) as long as k ≤ ln 2 · z/n, dense beyond. Figures 1 and 2
 // are f(1, compressed_array_for(z, k), k). Infinite where m/n would be (k < z/1000 or so).
 double compressed_array_for(double bits_per_item, double k);
@@ -186,9 +186,9 @@ double delta_limit_bits(double n, double rate, double c);
 // ---- Sketches (Cormode & Muthukrishnan 2004) -----------------------------------------------------------
 
 // An estimate is above the truth by more than εN with probability at most δ: δ = e^−d for d rows, ε = e·(1/w
-// + 2^−32) for w counters a row, which two keys share with the probability in brackets
-// (src/sketch/row_hash.hpp). And the fewest counters and rows that keep a given promise, infinite where none
-// do.
+// + 2^−32) for w counters per row, where the term in brackets is the probability that two keys share a
+// counter (src/sketch/row_hash.hpp). And the fewest counters and rows that keep a given promise, infinite
+// where none do.
 double count_min_epsilon(double width);
 double count_min_delta(unsigned depth);
 double count_min_width(double epsilon);

@@ -125,16 +125,16 @@ bool names(const std::filesystem::path& path, int file) {
 
 namespace {
 
-// A temporary file is locked by its writer for as long as it has its name, so that one that can be locked was
-// left behind by a writer that was killed. Nobody else removes it while we hold its lock.
+// A writer locks its temporary file for as long as the file has its name. So one that can be locked was left
+// by a writer that was killed, and no other process removes it while we hold its lock.
 void remove_leftover(const std::string& name) {
     const descriptor file(open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
     if (file.get() < 0 || flock(file.get(), LOCK_EX | LOCK_NB) != 0 || !names(name, file.get())) return;
     unlink(name.c_str());
 }
 
-// Calls make(name) with names beside the target until one is free; it says EEXIST in errno of one that is
-// not. The first name is enough but for writers at the same time, so a leftover is found without reading the
+// Calls make(name) with names beside the target until one is free; make sets errno to EEXIST for one that is
+// not. Except with concurrent writers the first name is free, so a leftover is found without reading the
 // directory.
 template <class Make>
 std::string take_temporary_name(const std::filesystem::path& target, Make make) {
@@ -150,7 +150,7 @@ std::string take_temporary_name(const std::filesystem::path& target, Make make) 
     return {};
 }
 
-// Where the file system has no files without names.
+// For file systems that do not support files without names.
 descriptor create_named(const std::filesystem::path& target, std::string& temporary) {
     descriptor file;
     temporary = take_temporary_name(target, [&](const std::string& name) {
@@ -175,7 +175,7 @@ result<atomic_file> atomic_file::create(const std::filesystem::path& name) {
         if (file.get() < 0) return system_error("cannot open for writing");
         return atomic_file(std::move(file), {}, {});
     }
-    // A link keeps pointing at what it points at: the file behind it is replaced.
+    // A link stays as it is: the file that it points to is replaced.
     const auto target = behind_links(name);
     if (!target) return target.error();
     auto made = in_place_of(*target);
@@ -187,7 +187,7 @@ result<atomic_file> atomic_file::create(const std::filesystem::path& name) {
 }
 
 result<atomic_file> atomic_file::in_place_of(const std::filesystem::path& target) {
-    // A file without a name: if we are killed, nothing is left behind.
+    // A file without a name: if the process is killed, nothing is left.
     const auto directory = target.has_parent_path() ? target.parent_path() : std::filesystem::path(".");
     descriptor file(open(directory.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666));
     std::string temporary;

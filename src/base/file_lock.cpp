@@ -26,14 +26,14 @@ int holder_of(int file) {
     return process;
 }
 
-// For whoever waits. That it cannot be written is no reason not to go on.
+// For processes that wait. Failing to write it is not an error.
 void sign(int file) {
     const std::string text = std::to_string(getpid()) + "\n";
     if (ftruncate(file, 0) != 0 || pwrite(file, text.data(), text.size(), 0) < 0) errno = 0;
 }
 
-// The locked file, or none if somebody else has it; `holder` is then who. An open file may have lost its name
-// to a holder that was done with it, and does not count then.
+// The locked file, or none if another process has it; `holder` is then its id. A file whose previous holder
+// has removed its name in the meantime does not count.
 result<descriptor> try_lock(const std::filesystem::path& name, int& holder) {
     for (;;) {
         descriptor file(open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666));
@@ -96,8 +96,8 @@ result<file_lock> file_lock::take(const std::filesystem::path& target, const pat
 file_lock::file_lock(file_lock&& other) noexcept
     : file_(std::move(other.file_)), name_(std::exchange(other.name_, {})) {}
 
-// The name goes while the lock is still held: whoever opened it before finds that it is not the file of the
-// path.
+// The name is removed while the lock is still held: a process that opened the file before sees that the path
+// no longer names it.
 file_lock::~file_lock() {
     if (!name_.empty()) unlink(name_.c_str());
 }

@@ -1,5 +1,5 @@
-// How to run what may use several cores and wide instructions. Never what comes out: every instruction set
-// and every number of threads gives the same bytes.
+// How to run work that may use several cores and wide instructions. The result does not depend on it: every
+// instruction set and every number of threads gives the same bytes.
 #pragma once
 
 #include "posy/base/instructions.hpp"

@@ -47,7 +47,7 @@ void limit_cores(machine& so_far, const std::vector<std::string>& quota_and_peri
     so_far.cores = static_cast<unsigned>(std::min<std::uint64_t>(so_far.cores, cores));
 }
 
-// All groups from `path` up to the first, whose files are those of the container when there is one.
+// All groups from `path` up to the root, whose files are the container's when there is one.
 template <class Visit>
 void for_each_group(const fs::path& top, const std::string& path, const Visit& visit) {
     for (fs::path group = fs::path(path).relative_path();; group = group.parent_path()) {

@@ -1,6 +1,6 @@
-// Reads the fields of a payload one after the other. The first thing that is wrong is remembered, with its
-// offset, and whatever is read after it is zero or empty: so a parser reads on and asks once, before it takes
-// memory and again at the end.
+// Reads the fields of a payload one after the other. The first error is recorded with its offset, and
+// everything read after it is zero or empty. So a parser checks for errors only before it allocates memory
+// and at the end.
 #pragma once
 
 #include <cstdint>
@@ -61,12 +61,12 @@ class reader {
     }
     // The field read last may be right, but asks for more memory than the reader was allowed.
     void fail_above_limit(const std::string& what, std::uint64_t bytes, std::uint64_t max_bytes);
-    // What a part of the bytes had wrong, of which the first was the first of the field read last.
+    // An error in a part of the bytes that starts with the field read last.
     void fail_inside(const error& why) {
         if (!wrong_) wrong_ = why.in_part_at(start_);
     }
     const std::optional<error>& wrong() const { return wrong_; }
-    // The first thing wrong, bytes left over being one.
+    // The first error; leftover bytes are one.
     const std::optional<error>& finish() {
         start_ = offset();
         if (!rest_.empty()) fail(std::to_string(rest_.size()) + " bytes too many");
@@ -80,8 +80,8 @@ class reader {
     std::optional<error> wrong_;
 };
 
-// The error of what would take `bytes` of memory where the reader was allowed less. Which option raises the
-// limit is for whoever has options to say.
+// The error for content that needs `bytes` of memory where the reader may use less. The caller adds which
+// option raises the limit.
 inline std::string above_limit(std::uint64_t bytes, std::uint64_t max_bytes) {
     return std::to_string(bytes) + " bytes of memory, above the limit of " + std::to_string(max_bytes) +
            "; raise it if you trust the sender";

@@ -31,7 +31,7 @@ std::uint64_t round_up(std::uint64_t n, std::uint64_t unit) { return (n + unit -
 
 result<bit_array> bit_array::make(std::uint64_t bits) {
     const std::uint64_t bytes = std::max(round_up(word_count(bits) * 8, alignment), alignment);
-    // The kernel hands out more address space than there is memory and kills the process that believes it.
+    // The kernel grants more address space than there is memory, and kills the process that uses it.
     if (bytes > base::usable_memory()) return out_of_memory(bytes);
     if (bytes < 2 * huge_page) {
         auto* words = static_cast<std::uint64_t*>(std::aligned_alloc(alignment, bytes));
@@ -67,7 +67,7 @@ result<bit_array> bit_array::map(int file, std::uint64_t offset, std::uint64_t b
                      page_use{true, false});
 }
 
-// The kernel tells in /proc/self/smaps: a line "from-to …" a mapping, and how much of it is huge below it.
+// From /proc/self/smaps: a line "from-to …" per mapping, followed by how much of it is in huge pages.
 bit_array::page_use bit_array::pages() const {
     page_use use = asked_;
     if (!use.asked_for_huge) return use;

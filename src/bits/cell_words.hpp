@@ -8,8 +8,8 @@
 
 namespace posy::bits {
 
-// A bit for each counter of the word, the lowest first: is it above 0? A few steps a word, so that a pass
-// over a whole array, such as a reader makes over a stranger's, runs at the speed of memory.
+// A bit for each counter of the word, the lowest first: is it above 0? A few steps per word, so that a pass
+// over a whole array, as a reader makes, runs at the speed of memory.
 constexpr std::uint64_t cells_above_0(std::uint64_t word, unsigned width) {
     if (width == 8) {
         constexpr std::uint64_t low = 0x7f7f7f7f7f7f7f7f;

@@ -1,5 +1,5 @@
 // Plain loops that the compiler vectorises, compiled once for every instruction set: with vpopcntdq it counts
-// eight words an instruction, with popcnt one, and without either by arithmetic on nibbles.
+// eight words per instruction, with popcnt one, and without either by arithmetic on nibbles.
 #include "word_kernels.hpp"
 
 #include <bit>

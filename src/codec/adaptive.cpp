@@ -2,8 +2,8 @@
 //
 // Two counts, C0 and C1, start at 1; the next bit is a 1 with probability C1 / (C0 + C1), and its count goes
 // up. Nothing is sent beside the bits: whatever their order, m bits with x ones take log2 ((m + 1)! / (x! (m
-// − x)!)) = log2 C(m, x) + log2 (m + 1) bits. A division a bit makes it the slow one: choose.hpp says up to
-// which size a reader takes it.
+// − x)!)) = log2 C(m, x) + log2 (m + 1) bits. One division per bit makes it slow: choose.hpp has the largest
+// array that a reader accepts.
 #include "binary_coder.hpp"
 #include "codec.hpp"
 

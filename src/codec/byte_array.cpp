@@ -57,7 +57,7 @@ void encode_byte_array(const byte_array_form& form, std::span<const std::uint64_
     };
     std::vector<worker> workers(std::clamp<std::uint64_t>(run.threads, 1, chunks.count()));
     if (chunks.count() == 1) return encode(0, workers[0], out);
-    // A coding waits aside until its size is known; of several workers, a few each wait for their turn.
+    // A coded chunk is buffered until its size is known; each worker may have a few that wait for their turn.
     std::vector<std::vector<std::byte>> coded(workers.size() == 1 ? 1 : 8 * workers.size());
     for (std::uint64_t first = 0; first < chunks.count(); first += coded.size()) {
         const std::size_t now = std::min<std::uint64_t>(coded.size(), chunks.count() - first);

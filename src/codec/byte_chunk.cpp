@@ -72,7 +72,8 @@ byte_coder::byte_coder(const byte_model& model, unsigned lanes, base::instructio
 
 void byte_coder::encode(std::span<const std::uint8_t> bytes, std::vector<std::byte>& out,
                         scratch& spare) const {
-    // Room for the words (at most 12 bits a byte, and what SIMD scribbles); the escaped bytes before that.
+    // Room for the words (at most 12 bits per byte, and what SIMD stores write beyond them); the escaped
+    // bytes before that.
     const std::size_t room = bytes.size() / 2 * 3 + 4 * many_lanes + 128;
     std::uint8_t* const memory = spare.at_least(room);
     const std::size_t escaped = collect(instructions_, bytes, model_.escaped, memory);

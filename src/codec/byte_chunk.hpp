@@ -8,8 +8,8 @@
 // side: words of the side stream (side_stream.hpp), those that found no room in the lanes' initial states.
 //
 // A state has to begin somewhere in 2^16..2^32; beginning at 2^16 + w it carries a word w of the side stream
-// home for half a bit. Lanes that the side stream does not reach begin at 2^17. So a lane costs about 4 bits
-// all in all.
+// at a cost of half a bit. Lanes that the side stream does not reach begin at 2^17. So a lane costs about 4
+// bits all in all.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,8 @@
 
 namespace posy::codec {
 
-// 64 lanes cost 32 bytes a chunk; 4 lanes cost 2 and are slow. By the bytes that the chunk is going to take.
+// 64 lanes cost 32 bytes per chunk; 4 lanes cost 2 and are slow. The expected size of the coded chunk
+// decides.
 inline constexpr unsigned few_lanes = 4;
 inline constexpr unsigned lanes_for(std::uint64_t coded_bytes) {
     return coded_bytes < 1 << 16 ? few_lanes : many_lanes;
@@ -35,7 +36,7 @@ class byte_coder {
   public:
     byte_coder(const byte_model& model, unsigned lanes, base::instruction_set);
 
-    // Memory that grows to twice a chunk and is used again for the next one; one a thread.
+    // Memory that grows to twice a chunk and is reused for the next one; one per thread.
     struct scratch {
         std::vector<std::uint16_t> side;
         std::unique_ptr<std::uint8_t[]> memory;

@@ -61,7 +61,7 @@ byte_model model_of_density(std::uint64_t ones, std::uint64_t bits) {
         escape_ideal -= ideal[c] * choose8[c];
         if (c > 0) shared[shared_count++] = c;
     }
-    // The escape gets 2 slots at least: let it have something to fill them with.
+    // The escape gets at least 2 slots, so enough bytes are escaped to use them.
     for (; escape_ideal < 3 * unit / 2 && shared_count > 0; --shared_count)
         escape_ideal += ideal[shared[shared_count - 1]] * choose8[shared[shared_count - 1]];
     const bool zero_shared = ideal[0] >= 64 * unit;

@@ -28,7 +28,8 @@ struct byte_model {
     // In parts of 2^20; frequency 0 for a byte that is not escaped or cannot occur.
     std::array<std::uint32_t, 256> side_start{}, side_frequency{};
     // When frequencies depend on the number of ones in a byte only and the bytes' starts ascend with (number
-    // of ones, value): one frequency each for 0..8 ones, 0 for an escaped number. SIMD lives on this.
+    // of ones, value): one frequency each for 0..8 ones, 0 for an escaped number. The SIMD kernels depend on
+    // this.
     std::optional<std::array<std::uint16_t, 9>> by_ones;
 };
 

@@ -1,4 +1,4 @@
-// encode_bytes and decode_bytes with a choice of cores and instructions. What comes out is the same.
+// encode_bytes and decode_bytes with a choice of cores and instructions. The result is the same.
 #pragma once
 
 #include "base/how.hpp"

@@ -13,8 +13,8 @@ namespace posy {
 namespace codec {
 namespace {
 
-// Below this density of ones, or of zeros, gaps are few; the coder of bytes has little to do but escape, and
-// the bit-by-bit coder takes its time over bits that tell nothing.
+// Below this density of ones, or of zeros, there are few gaps. The coder of bytes would mostly code escapes,
+// and the bit-by-bit coder would spend its time on bits that carry almost no information.
 constexpr double sparse = 0.01;
 
 constexpr std::uint64_t slow_bits_per_byte = 128, fast_bytes_per_byte = 128, ones_per_byte = 64;
@@ -84,7 +84,7 @@ codec_id encode_for_reader(bit_view bits, coding want, std::optional<codec_id> a
     if (id == codec_id::raw) return id;
     const std::size_t before = out.size();
     const bool slow = id == codec_id::adaptive || id == codec_id::range;
-    bool taken = !slow || bits.bits <= slow_array;  // what no reader takes is not even begun
+    bool taken = !slow || bits.bits <= slow_array;  // do not start a coding that no reader accepts
     if (taken) {
         encode(id, bits, out);
         const auto coded = byte_view(out).subspan(before);
@@ -92,7 +92,7 @@ codec_id encode_for_reader(bit_view bits, coding want, std::optional<codec_id> a
         if (taken && coded.size() < bits.words.size_bytes() + padding) return id;
         out.resize(before);
     }
-    // A codec that was asked for may be out of place where the writer's own choice is not.
+    // The codec asked for may not be acceptable to readers here; the writer's own choice may be.
     return asked && !taken ? encode_for_reader(bits, coding::smallest, std::nullopt, free, padding, out)
                            : codec_id::raw;
 }

@@ -8,8 +8,8 @@
 
 namespace posy::codec {
 
-// A bit-by-bit coding takes nanoseconds a bit, whatever its size: no reader takes one for a larger array, and
-// no writer makes one. At 2^21 bits that is some 15 milliseconds.
+// The largest array that is coded bit by bit. That takes nanoseconds per bit, however few bytes it results
+// in: no reader accepts a larger one, and no writer makes one. At 2^21 bits it is about 15 milliseconds.
 inline constexpr std::uint64_t slow_array = std::uint64_t{1} << 21;
 
 // What decoding may cost beyond what is in proportion to the bytes received. A message is allowed a few
@@ -24,16 +24,16 @@ inline constexpr allowance for_message{slow_array, 4 << 20, 1 << 16, true};
 inline constexpr allowance for_part{1 << 10, 0, 64, false};
 
 // Is the time to decode this in proportion to the bytes? Per byte of the coding 128 bits bit by bit, 128
-// bytes of the array by the coder of bytes, 64 ones by gaps: a few times what the writer's choice comes to
-// with the density at which it changes its mind, so that what a writer sends is always taken, and about half
-// a millisecond per kilobyte. A reader asks before it decodes; a writer, before it sends.
+// bytes of the array by the coder of bytes, 64 ones by gaps: a few times what the writer produces at the
+// density where it changes codecs. So what a writer sends is always accepted, and decoding takes about half a
+// millisecond per kilobyte. A reader asks before it decodes; a writer, before it sends.
 result<void> check_work(codec_id, byte_view coded, std::uint64_t array_bits, const allowance&);
 
 // The codec to try for these bits.
 codec_id choose(bit_view, coding);
 
-// Appends to `out` the coding that `want` says, or `asked`, and gives its codec. Where that is no smaller
-// than raw with its `padding`, or nothing that a reader takes, nothing is appended and it is raw.
+// Appends to `out` the coding that `want` or `asked` selects, and returns its codec. If that is not smaller
+// than raw with its `padding`, or readers would not accept it, nothing is appended and the codec is raw.
 codec_id encode_for_reader(bit_view bits, coding want, std::optional<codec_id> asked, const allowance&,
                            std::uint64_t padding, std::vector<std::byte>& out);
 

@@ -1,13 +1,13 @@
 // What a codec is: an array of bits in, few bytes out, and back.
 //
-// A filter's bits are independent and equally likely to be set, to within a hair: all there is to know before
-// coding is how many of them are. The fewest bytes that can tell them apart are log2 C(m, x) / 8 for x ones
-// in m bits; every codec here says how close it comes and how fast it is.
+// A filter's bits are independent and equally likely to be set, to a very good approximation, so all that a
+// coder can use is the number of ones. The minimum is log2 C(m, x) / 8 bytes for x ones in m bits; every
+// codec here says how close it comes and how fast it is.
 //
 // Each codec is a file with two functions of these shapes. encode() appends to `out`. decode() gets exactly
 // the bytes of one coding and an array of zeros of the right size; it checks every bound, rejects bytes that
-// are missing or left over, and answers with an error or the very bits that were encoded. Both are pure and
-// thread-safe. What a coding means never depends on the machine: integers only.
+// are missing or left over, and returns an error or exactly the bits that were encoded. Both are pure and
+// thread-safe. The meaning of a coding never depends on the machine: integers only.
 #pragma once
 
 #include <cstdint>

@@ -4,10 +4,9 @@
 //              count(1)..count(largest) varints: how many counters have each value
 //              byte array               byte_array.hpp
 //
-// Counters are independent to within a hair, but how they are distributed depends on the layout and on what
-// has been removed or has saturated: so the histogram is sent, 30 bytes of it in the usual case, and not a
-// formula. A byte of two counters a, b has the weight count(a)·count(b). An odd counter is paired with a zero
-// that is counted.
+// Counters are nearly independent, but their distribution depends on the layout and on removals and
+// saturation. So the histogram is sent, usually 30 bytes, instead of a formula. A byte of two counters a, b
+// has the weight count(a)·count(b). An odd counter is paired with a zero that is counted.
 //
 // Over the empirical entropy it costs 0.02 % in large filters, at most 20 bytes more in small ones.
 #include "counters.hpp"

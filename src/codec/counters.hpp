@@ -1,7 +1,7 @@
 // The counters of a counting filter: packed cells in, few bytes out, and back.
 //
 // Same contract as codec.hpp's: encode appends; decode gets exactly the bytes of one coding and zeros of the
-// right size, and answers with an error or the very counters that were encoded.
+// right size, and returns an error or exactly the counters that were encoded.
 #pragma once
 
 #include "base/how.hpp"

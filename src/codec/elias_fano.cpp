@@ -119,8 +119,8 @@ result<elias_fano> elias_fano::open(byte_view bytes, std::uint64_t bits, base::i
     it.highs_bits_ = it.low_bits_ == 0 ? bits : it.ones_ + it.buckets();
     const std::uint64_t blocks = ((it.buckets() - 1) >> it.block_log2_) + 1;
     if (it.low_bits_ != 0) {
-        // A block of an encoder has dozens of ones. Going through a directory of more would take longer than
-        // reading the bytes.
+        // A block that our encoder writes has dozens of ones. With more blocks than that, going through the
+        // directory would take longer than reading the bytes.
         if (blocks > bytes.size()) return wrong("more blocks than bytes");
         const auto ranks = line_table::take(rest, blocks);
         if (!ranks) return wrong("a directory that is cut off or malformed");
@@ -231,7 +231,7 @@ struct elias_fano::kernels {
         const unsigned low_bits_each = in.low_bits_;
         const std::uint64_t bucket = position >> low_bits_each;
         const std::uint64_t block = bucket >> in.block_log2_;
-        // The bucket's ones start behind the zero that closes the bucket before.
+        // The bucket's ones start after the zero that closes the bucket before.
         std::uint64_t at = in.ranks_[block] + (block << in.block_log2_);
         std::uint64_t zeros = low_bits(bucket, in.block_log2_);
         if (zeros != 0) {

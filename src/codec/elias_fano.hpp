@@ -1,12 +1,11 @@
-// A bit array as Elias and Fano's split (Elias 1974, Fano 1971): a bit in 20 ns from the caches, for a sixth
-// more than log2 C(m, x), or a fourteenth when the array is sparse.
+// A bit array as Elias and Fano's split (Elias 1974, Fano 1971): a lookup of a bit takes 20 ns in the caches,
+// and the size is a sixth above log2 C(m, x), or a fourteenth when the array is sparse.
 //
 // The position of a one is cut in two: its low l bits are stored as they are, and the rest names a bucket of
 // 2^l positions. The highs say how many ones each bucket has: a one for each, then a zero that closes the
-// bucket. So the ones of bucket h start behind zero number h, and at the start of their run h zeros and all
-// earlier ones have gone by: place − h is the rank of the bucket's first low. A lookup finds that zero and
-// compares a few lows. To find it fast, a directory holds the ones before every 2^b-th bucket; from there
-// popcounts lead on.
+// bucket. So the ones of bucket h start after zero number h. Before them are h zeros and all earlier ones, so
+// place − h is the rank of the bucket's first low. A lookup finds that zero and compares a few lows. To find
+// it fast, a directory holds the number of ones before every 2^b-th bucket; popcounts do the rest.
 //
 //   l            u8        0 to 40: bits of a low; 0 says that the highs are the plain bits of the array
 //   b            u8        0 to 40: log2 of the buckets in a block; 0 if l is
@@ -24,15 +23,15 @@
 //   04 03 05 | 09 00 00 00 80 02 | 2d 01 | 13 92 0d | 00 00 00 00 00 00 00 00
 //
 // l makes highs and lows smallest, or is 0 where that gains less than 1/32 of the plain bits (from a density
-// of 0.24 on); b gives 80 to 160 ones a block. Over log2 C(m, x), and nanoseconds for a random bit
+// of 0.24 on); b gives 80 to 160 ones per block. Over log2 C(m, x), and nanoseconds for a random bit
 // (bench/queryable_bench.cpp, Zen 4):
 //
 //                   (14, 2)            (92, 1)
 //   n = 10,000      +16.4 %   21 ns    +7.4 %   19 ns
 //   n = 10 million  +16.4 %   46 ns    +7.3 %   34 ns      raw array 7 and 9 ns
 //
-// Where the extra goes: the lows of one bucket are in order, and l bits each make nothing of it. Gaps do, and
-// have to be added up: rice_blocks.hpp.
+// The extra size comes from storing the lows of a bucket with l bits each although they are sorted. Coding
+// gaps avoids that, but gaps have to be added up: rice_blocks.hpp.
 //
 // Thread safety: immutable.
 #pragma once
@@ -52,8 +51,8 @@ std::vector<std::byte> encode_elias_fano(bit_view);
 class elias_fano {
   public:
     // Checks the header and every entry of the directory (one to two hundredths of the bytes are read), and
-    // takes no memory. What is accepted here can be asked anything: damaged bits give wrong answers, never a
-    // read outside the bytes and never more than one pass over them, even if the bytes change afterwards.
+    // takes no memory. After that every query is safe: damaged bits give wrong answers, but never a read
+    // outside the bytes or more than one pass over them, even if the bytes change afterwards.
     static result<elias_fano> open(byte_view bytes, std::uint64_t bits,
                                    base::instruction_set = base::best_instruction_set());
 

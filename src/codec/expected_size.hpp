@@ -11,14 +11,14 @@
 namespace posy::codec {
 
 struct expected_coding {
-    codec_id codec = codec_id::raw;  // raw where nothing is smaller than that with its padding
+    codec_id codec = codec_id::raw;  // raw where no coding is smaller than raw with its padding
     std::uint64_t bytes = 0;
 };
 
-// Of an array of so many bits, of which about so many are ones.
+// Of an array of `bits` bits with about `ones` ones.
 expected_coding expect_bits(std::uint64_t bits, double ones, coding, std::uint64_t padding);
 
-// Of so many counters of a width, where shares[v] of them have the value v.
+// Of `counters` counters of a width, where a share of shares[v] has the value v.
 expected_coding expect_counters(std::uint64_t counters, unsigned width, std::span<const double> shares,
                                 coding, std::uint64_t padding);
 

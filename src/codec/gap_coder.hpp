@@ -1,12 +1,12 @@
 // Gaps between ones through rANS.
 //
 // When each bit is set with probability p, the number of zeros before the next one is geometric: P(g) = p
-// (1−p)^g. A geometric number forgets: knowing that g ≥ K, g − K is distributed as g was. So the table can be
-// as short as we like, with "K or more" as its last symbol, after which the same table is used again; nothing
-// is lost by it.
+// (1−p)^g. A geometric distribution is memoryless: given that g ≥ K, g − K is distributed like g. So the
+// table can be short, with "K or more" as its last symbol, after which the same table is used again; this
+// loses nothing.
 //
 // A gap of a sparse array is cut in two: h = ⌊g/2^s⌋ is geometric again and goes by the table; the s bits
-// below are nearly uniform and go as they are. Nearly: that costs (p·2^s)²/24 nats a gap, and s is chosen
+// below are nearly uniform and go as they are. Nearly: that costs (p·2^s)²/24 nats per gap, and s is chosen
 // with p·2^s in 1/32..1/16, so less than 0.00024 bits of about 9.
 //
 // The state is 64 bits, the words 32, the shares 12 bits: rounding costs less than 0.002 %.
@@ -26,7 +26,7 @@ class gap_coder {
     // Precondition: 0 < ones < bits.
     gap_coder(std::uint64_t ones, std::uint64_t bits);
 
-    // Room for the gaps of a chunk and for words; one a thread.
+    // Room for the gaps of a chunk and for words; one per thread.
     struct scratch {
         std::vector<std::uint64_t> gaps;
         std::vector<std::uint32_t> words;

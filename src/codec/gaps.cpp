@@ -8,8 +8,8 @@
 // on several cores and streamed. The gaps of a chunk begin at its start; what follows its last one is not
 // coded. Of an array with more ones than zeros it is the complement that is cut into chunks and coded.
 //
-// Over log2 C(m,x) it costs 0.01 % in large arrays and 3 bytes in small ones: one for the count's share that
-// the bound does not know of, half a one in rounding up, and what the varint takes beyond that.
+// Over log2 C(m,x) it costs 0.01 % in large arrays and 3 bytes in small ones: one for the count, which the
+// bound does not include, half a byte for rounding up, and the rest for the overhead of the varint.
 #include "gaps.hpp"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ namespace {
 
 constexpr std::uint64_t ones_in_chunk = 1 << 18;
 
-// How many bits a chunk has; `bits` if there is only one.
+// The number of bits in a chunk; `bits` if there is only one chunk.
 std::uint64_t chunk_bits(std::uint64_t bits, std::uint64_t ones) {
     if (ones < 2 * ones_in_chunk) return bits;
     return std::min(bits, std::bit_ceil(bits / ones * ones_in_chunk));

@@ -1,4 +1,4 @@
-// encode_gaps and decode_gaps with a choice of cores. What comes out is the same.
+// encode_gaps and decode_gaps with a choice of cores. The result is the same.
 #pragma once
 
 #include "base/how.hpp"

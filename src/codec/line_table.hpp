@@ -62,10 +62,10 @@ class line_table {
         differences.finish();
     }
 
-    // Takes the coding of `count` numbers from the front of `from`, or nothing if it is not one. The numbers
-    // may be any: who needs them to grow must look. `load_slack` bytes must follow. A table has at least one
-    // bit for 64 numbers, so going through it takes a time that the size of the input bounds. Precondition:
-    // count < 2^50.
+    // Takes the coding of `count` numbers from the front of `from`; nothing if it is not valid. The numbers
+    // are not checked to ascend; callers that need it must check. `load_slack` bytes must follow. A table has
+    // at least one bit for 64 numbers, so going through it takes a time that the size of the input bounds.
+    // Precondition: count < 2^50.
     static std::optional<line_table> take(byte_view& from, std::uint64_t count) {
         line_table it;
         if (from.size() < 2) return std::nullopt;

@@ -1,6 +1,7 @@
 // An array of bits inside a larger payload: the codec's number (a byte), the length of the coding (a varint),
-// the coding. Whichever is smaller of what choose() says and the raw words, little-endian. A payload may have
-// thousands of these: the time to read one is in proportion to its bytes and to the memory that it takes.
+// the coding. The codec is the one that choose() selects, or raw (little-endian words) if that is smaller. A
+// payload may have thousands of these: the time to read one is in proportion to its bytes and to the memory
+// that it takes.
 #pragma once
 
 #include <vector>
@@ -12,8 +13,7 @@ namespace posy::codec {
 
 void append_bits(const bit_array& bits, std::vector<std::byte>& out);
 
-// Reads an array of so many bits, if its memory is at most `max_bytes`. Where something is wrong, `in` knows,
-// too.
+// Reads an array of `bits` bits, if its memory is at most `max_bytes`. An error is also recorded in `in`.
 result<bit_array> take_bits(base::reader& in, std::uint64_t bits, std::uint64_t max_bytes);
 
 }  // namespace posy::codec

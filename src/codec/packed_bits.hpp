@@ -16,8 +16,8 @@ namespace posy::codec {
 // A number of up to this many bits lies within one 64-bit load, wherever it starts.
 inline constexpr unsigned max_width = 57;
 
-// Behind every run of packed bits lie this many zero bytes (or other bytes of the same coding), so that a
-// load of 64 bits is inside wherever a number starts.
+// This many zero bytes (or other bytes of the same coding) follow every run of packed bits, so that a 64-bit
+// load at any number stays inside.
 inline constexpr std::size_t load_slack = 8;
 
 // The low `width` bits, width < 64.
@@ -25,7 +25,7 @@ inline constexpr std::size_t load_slack = 8;
     return value & ((std::uint64_t{1} << width) - 1);
 }
 
-// The bits from `at` on: at least 57 of them, above which nothing is promised.
+// The bits from `at` on: at least 57 of them; higher bits are undefined.
 [[gnu::always_inline]] inline std::uint64_t bits_at(const std::byte* bytes, std::uint64_t at) {
     return load_little<std::uint64_t>(bytes + at / 8) >> at % 8;
 }
@@ -74,8 +74,8 @@ class bit_writer {
     std::uint64_t bits_ = 0;
 };
 
-// The instructions that the lookups live on. Without them a compiler calls a function for each popcount,
-// which is right everywhere and slow; so a lookup is compiled twice, and open() chooses.
+// The instructions that lookups depend on. Without them the compiler calls a function for each popcount,
+// which is portable and slow; so a lookup is compiled twice, and open() chooses.
 #if defined(__x86_64__)
 #define POSY_BMI2 [[gnu::target("popcnt,bmi,bmi2")]]
 inline bool bmi2_among(base::instruction_set set) { return set != base::instruction_set::scalar; }

@@ -61,7 +61,7 @@ inline std::uint64_t position_list::places(std::uint64_t distance) const {
 bool position_list::test(std::uint64_t position) const {
     if (ones_ == 0) return false;
     constexpr std::uint64_t near = 8;
-    // Where it should be, then from there by what it was off, until that is small.
+    // Starts at the expected place and corrects it by the error found there, until the error is small.
     std::uint64_t guess = std::min(places(position), ones_ - 1);
     std::uint64_t found = at(guess);
     for (unsigned look = 0; look < 3; ++look) {
@@ -70,7 +70,7 @@ bool position_list::test(std::uint64_t position) const {
         guess = found < position ? std::min(guess + off, ones_ - 1) : guess - std::min(guess, off);
         found = at(guess);
     }
-    // Strides that double until the position lies between two looks, then halves. from <= place < to.
+    // Strides double until the position is between two probes, then it is bisected. from <= place < to.
     std::uint64_t from = guess, to = guess + 1;
     for (std::uint64_t stride = near; from != 0 && at(from) > position; stride *= 2) {
         to = from;

@@ -10,9 +10,9 @@
 //
 //   03 | 03 d0 77 3e | 00 00 00 00 00 00 00 00        3 + 500·2^10 + 999·2^20 = 0x3e77d003
 //
-// It wastes log2(x) − 1.44 bits a one, since it also stores the order. That is a small part only when the
-// array is so sparse that a position is many more bits than the count: a delta of a few changes, a filter
-// nearly empty. Over log2 C(m, x), and nanoseconds a lookup (bench/queryable_bench.cpp, Zen 4):
+// It wastes log2(x) − 1.44 bits per one, since it also stores the order. That is a small part only when the
+// array is so sparse that a position has many more bits than the count: a delta of a few changes, or a nearly
+// empty filter. Bytes over log2 C(m, x), and time per lookup (bench/queryable_bench.cpp, Zen 4):
 //
 //                   (14, 2)                (92, 1)
 //   n = 10,000      +324 %    33 ns        +151 %    31 ns

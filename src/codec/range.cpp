@@ -2,8 +2,9 @@
 //
 // With x known, a bit is a 1 with probability x / m. That costs m H(x/m), about a byte above log2 C(m, x),
 // and the count itself two or three bytes: the smallest message for a filter of a few kilobytes, and nothing
-// to divide in the loop. Bits are taken one after the other, at some fifty megabytes of array a second; large
-// arrays have bytes.cpp and gaps.cpp, and choose.hpp says up to which size a reader takes this one.
+// to divide in the loop. Bits are coded one after the other, at about fifty megabytes of array per second.
+// For large arrays there are bytes.cpp and gaps.cpp; choose.hpp has the largest array that a reader accepts
+// here.
 #include <algorithm>
 #include <bit>
 

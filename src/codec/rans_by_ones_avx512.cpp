@@ -10,8 +10,8 @@
 //     f·⌊x/4096⌋ + r = 16f·H + f·⌊L/4096⌋ + r,          f·⌊L/4096⌋ + r < 16f < 2^16,
 //
 // so the low half is one product, one sum and a carry, the high half one product. A lane needs a word when H
-// = 0; then L moves up and VPEXPANDW puts the words in place. That is 32 lanes a vector instead of 16, and no
-// gather.
+// = 0; then L moves up and VPEXPANDW puts the words in place. That is 32 lanes per vector instead of 16, and
+// no gather.
 //
 // From slot to byte: the slots are divided into runs, a run being `count` bytes of one frequency. slot/64
 // picks from 64 entries the first run in that 64th and the place where the next begins; there is never a
@@ -188,7 +188,7 @@ struct run_tables {
             if (f == 0) continue;
             unsigned bytes = choose8[c];
             while (bytes > 1 && bytes * f * f >= 65536)
-                bytes /= 2;  // 8, 4, 2 or 1: only single ones are so many
+                bytes /= 2;  // 8, 4, 2 or 1: only single ones are this frequent
             for (unsigned i = 0; i < choose8[c]; i += bytes) add(f, bytes, order.first[c] + i);
         }
         add(slots - at, 1, 255);

@@ -20,8 +20,8 @@ rans_tables::rans_tables(const byte_model& model) : by_ones(model.by_ones) {
 }
 
 // Most of this is the order of the turns; the coder itself is a few lines in the middle. Whether a word is
-// due is a coin toss that no processor can predict: so a word is always stored or loaded, and the cursor
-// moves or does not.
+// due is unpredictable for a processor: so a word is always stored or loaded, and the cursor moves or does
+// not.
 void encode_scalar(const rans_tables& tables, const std::uint8_t* bytes, std::size_t size,
                    std::size_t first_block, unsigned lanes, std::uint32_t* states, std::byte*& cursor) {
     const std::size_t block_size = 2 * lanes;
@@ -89,7 +89,7 @@ void encode_blocks(const rans_tables& tables, const std::uint8_t* bytes, std::si
     encode_scalar(tables, bytes, blocks * 2 * many_lanes, 0, many_lanes, states, cursor);
 }
 
-// Leaves it all to the caller, who goes on with decode_scalar.
+// Decodes nothing; the caller continues with decode_scalar.
 std::size_t decode_no_blocks(const rans_tables&, std::uint8_t*, std::size_t, std::uint32_t*,
                              const std::byte*&, const std::byte*) {
     return 0;

@@ -1,5 +1,5 @@
-// rANS by table with AVX2: 8 states a vector, eight vectors. What AVX-512 does with compress and expand is a
-// permutation here, from two tables of 256 rows.
+// rANS by table with AVX2: 8 states per vector, eight vectors. What AVX-512 does with compress and expand is
+// a permutation here, from two tables of 256 rows.
 #if defined(__x86_64__)
 #include <immintrin.h>
 

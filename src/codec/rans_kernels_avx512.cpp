@@ -1,5 +1,5 @@
-// rANS by table with AVX-512: 16 states a vector, four vectors; the table's entries come by gather. For
-// models that rans_by_ones_avx512.cpp cannot do.
+// rANS by table with AVX-512: 16 states per vector, four vectors; table entries are gathered. For models that
+// rans_by_ones_avx512.cpp does not support.
 #if defined(__x86_64__)
 #include <immintrin.h>
 

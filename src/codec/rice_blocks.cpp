@@ -26,7 +26,8 @@ constexpr std::uint64_t ceil_shift(std::uint64_t n, unsigned log2) {
 }
 
 // The best remainder size of Rice's code for gaps that are geometric with q = 1 − ones / bits: a remainder of
-// r bits costs r + 1 / (1 − Q) bits a gap, Q = q^(2^r), so one bit more pays exactly while Q > (√5 − 1) / 2.
+// r bits costs r + 1 / (1 − Q) bits per gap, Q = q^(2^r), so one bit more pays exactly while Q > (√5 − 1) /
+// 2.
 unsigned best_remainder_bits(std::uint64_t bits, std::uint64_t ones) {
     if (ones == 0) return 1;
     constexpr std::uint64_t golden = 0x9e3779b97f4a7c15;  // 2^64 (√5 − 1) / 2
@@ -106,7 +107,7 @@ std::vector<std::byte> encode_rice_blocks(bit_view in) {
     return {offsets_[number], least_ + number_at(counts_, number * ones_width_, ones_width_)};
 }
 
-// Are the planes, and at least one unary bit a one, inside the payload? No product overflows: ones < 2^42.
+// Are the planes, and at least one unary bit per one, inside the payload? No product overflows: ones < 2^42.
 [[gnu::always_inline]] inline bool rice_blocks::fits(block b) const {
     return b.first <= payload_bits_ && b.ones * (remainder_bits_ + 1u) <= payload_bits_ - b.first;
 }
@@ -138,8 +139,8 @@ result<rice_blocks> rice_blocks::open(byte_view bytes, std::uint64_t bits, base:
     }
     if (it.ones_ > bits || it.least_ > bits) return wrong("more ones than bits");
     if (it.payload_bits_ / 8 > bytes.size()) return wrong("coded bits that are cut off");
-    // A block of an encoder has hundreds of ones. Going through a directory of more would take longer than
-    // reading the bytes.
+    // A block that our encoder writes has hundreds of ones. With more blocks than that, going through the
+    // directory would take longer than reading the bytes.
     if (it.blocks_ > bytes.size()) return wrong("more blocks than bytes");
     const auto offsets = line_table::take(rest, it.blocks_);
     if (!offsets) return wrong("a directory that is cut off or malformed");
@@ -155,7 +156,7 @@ result<rice_blocks> rice_blocks::open(byte_view bytes, std::uint64_t bits, base:
         return wrong("padding that is not zero");
     }
 
-    // The directory: blocks one behind the other, with room for their ones.
+    // The directory: blocks in order, with the number of their ones.
     std::uint64_t ones = 0;
     block here = it.find(0);
     if (here.first != 0) return wrong("a first block that does not come first");
@@ -234,8 +235,8 @@ result<void> rice_blocks::unpack(bit_room room) const {
 //
 // which is r + 2 popcounts for as many gaps as there are in 56 unary bits, about 25. So a lookup walks over
 // steps of 56 bits until the sum passes the position, and halves the last step with the same formula. Bits
-// behind the block's own unary part are read as if they were more gaps; those come after all true ones, and
-// are told by their number.
+// after the block's own unary part are read as further gaps; they come after all true ones and are recognised
+// by their number.
 //
 // R is the remainder size as a constant, so that the planes stay in registers; 0 reads it from the object.
 

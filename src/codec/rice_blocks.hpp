@@ -5,8 +5,8 @@
 // at the worst density, 0.38. It has to be read from the start, though: where a one lies is the sum of all
 // gaps before it. Two things make that fast. The array is cut into blocks of 2^b positions, each coded by
 // itself, with a directory of where they start. And inside a block all unary parts stand together, and so do
-// the lowest bits of all remainders, the next bits, and so on: r planes of one bit a gap. Then a sum of many
-// gaps is a few popcounts, for up to any unary bit
+// the lowest bits of all remainders, the next bits, and so on: r planes of one bit per gap. Then a sum of
+// many gaps is a few popcounts, for up to any unary bit
 //
 //     Σ (gap + 1) = zeros · 2^r + ones + Σ_j 2^j · (ones among the first `ones` bits of plane j)
 //
@@ -29,7 +29,7 @@
 //   slack        8 zero bytes, so that a reader can always load 64 bits
 //
 // Counts and payload are packed bits (packed_bits.hpp), each filled up with zeros to a whole byte. A gap is
-// the zeros before a one, counted from the one before it or from the start of the block; the zeros behind the
+// the zeros before a one, counted from the one before it or from the start of the block; the zeros after the
 // last one are not coded. With r = 0 the unary parts are the bits themselves, and a lookup is one load: that
 // is how arrays denser than 0.38 are sent.
 //
@@ -39,8 +39,8 @@
 //
 //   07 04 00 | 05 05 1c | 0b 00 00 00 00 38 | 33 2b 71 09 | 00 00 00 00 00 00 00 00
 //
-// r is the best for the density (rice_blocks.cpp); b gives 640 to 1,280 ones a block, where offset and count,
-// about 20 bits, are less than half a percent. Over log2 C(m, x), and nanoseconds for a random bit
+// r is the best for the density (rice_blocks.cpp); b gives 640 to 1,280 ones per block, where offset and
+// count, about 20 bits, are less than half a percent. Over log2 C(m, x), and nanoseconds for a random bit
 // (bench/queryable_bench.cpp, Zen 4):
 //
 //                   (14, 2)            (92, 1)
@@ -71,8 +71,8 @@ std::vector<std::byte> encode_rice_blocks(bit_view);
 class rice_blocks {
   public:
     // Checks the header and every entry of the directory (about a hundredth of the bytes are read), and takes
-    // no memory. What is accepted here can be asked anything: a damaged payload gives wrong answers, never a
-    // read outside the bytes and never more than one pass over them, even if the bytes change afterwards.
+    // no memory. After that every query is safe: a damaged payload gives wrong answers, but never a read
+    // outside the bytes or more than one pass over them, even if the bytes change afterwards.
     static result<rice_blocks> open(byte_view bytes, std::uint64_t bits,
                                     base::instruction_set = base::best_instruction_set());
 
@@ -100,7 +100,7 @@ class rice_blocks {
     static lookup* lookup_for(unsigned remainder_bits, base::instruction_set);
     block find(std::uint64_t number) const;
     bool fits(block) const;
-    std::uint64_t end_of(std::uint64_t number) const;  // the position behind the block's last
+    std::uint64_t end_of(std::uint64_t number) const;  // one past the block's last position
 
     line_table offsets_;
     const std::byte* counts_ = nullptr;

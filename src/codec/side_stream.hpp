@@ -45,7 +45,7 @@ class side_decoder {
         }
     }
 
-    // False if the words do not suffice or are left over, or if they mean nothing.
+    // False if there are too few or too many words, or if they are invalid.
     bool decode(std::span<const std::uint16_t> words, std::span<std::uint8_t> escaped) const {
         if (escaped.empty()) return words.empty();
         if (words.size() < 3) return false;

@@ -55,7 +55,7 @@ result<std::vector<std::byte>> encode(queryable_form form, codec::bit_view bits)
     return error::unsupported("unknown queryable form " + std::to_string(static_cast<unsigned>(form)));
 }
 
-// How many keys ahead memory is asked for.
+// The prefetch distance in keys.
 constexpr std::size_t ahead = 8;
 
 }  // namespace
@@ -99,7 +99,7 @@ bool compressed_filter::may_contain(digest d) const {
         bits_->coding);
 }
 
-// Only the first position is fetched ahead: most keys that are absent need no other.
+// Only the first position is prefetched: most absent keys need no other.
 std::size_t compressed_filter::may_contain(std::span<const digest> digests, std::span<bool> answers) const {
     assert(digests.size() == answers.size());
     std::size_t yes = 0;

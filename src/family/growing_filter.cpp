@@ -23,9 +23,9 @@ namespace {
 using growing::add_load, growing::capacity, growing::choose_folds, growing::expected_rate, growing::growth,
     growing::load, growing::smallest_array, growing::together;
 
-// Sizes are multiples of so many units.
+// Sizes are multiples of this many units.
 constexpr std::uint64_t least_units = 60;
-// Keys are inserted so many at a time.
+// Keys are inserted in blocks of this size.
 constexpr std::size_t block = 256;
 
 // The largest size within `bits` that has many divisors, as a multiple of `unit`; at least
@@ -114,10 +114,10 @@ std::uint64_t growing_filter::bits() const {
     return sum;
 }
 
-// How many different keys came while this array was the last one. What the arrays seemed to have already is
-// not inserted and sets no bit, and it is not known whether it was a key again or a false positive. As long
-// as false positives explain it, all keys are taken for different ones; then the number does not depend on
-// chance.
+// How many different keys came while this array was the last one. A key that the arrays seemed to have
+// already is not inserted, and it is not known whether it was a repeated key or a false positive. As long as
+// false positives explain the number of such keys, all keys are counted as different; then the number does
+// not depend on chance.
 double growing_filter::different_keys(std::size_t stage) const {
     const auto came = static_cast<double>(came_[stage]);
     const auto fresh = static_cast<double>(*stages_[stage].items());
@@ -132,9 +132,9 @@ double growing_filter::different_keys(std::size_t stage) const {
     return came - fresh <= false_ones + 4 * std::sqrt(false_ones) ? came : fresh + false_ones;
 }
 
-// Goes on in a further array when the last one is full, and says after how many keys to look again. That
-// costs a pass over the older arrays: it is not done before the last one could be full, and where keys are
-// repeated, not again before a sixty-fourth of what it holds.
+// Begins another array when the last one is full, and sets after how many keys to check again. The check
+// costs a pass over the older arrays, so it is not made before the last one could be full; where keys are
+// repeated, it is made again only after another sixty-fourth of the array's capacity.
 result<void> growing_filter::look_for_room() {
     geometry g = stages_.back().geometry();
     const auto holds = static_cast<double>(capacity(g, rate_)), there = different_keys(stages_.size() - 1);
@@ -173,8 +173,8 @@ result<void> growing_filter::insert(std::span<const digest> digests) {
     return roomy;
 }
 
-// Into the last array, unless one has the key already. They are looked up all together first, which fetches
-// what the insertions need.
+// Inserts into the last array the keys that no array has already. All are looked up together first, which
+// also prefetches for the insertions.
 void growing_filter::insert_new(std::span<const digest> digests) {
     std::array<bool, block> there;
     std::array<digest, block> fresh;
@@ -189,7 +189,7 @@ void growing_filter::insert_new(std::span<const digest> digests) {
     }
     bloom_filter& last = stages_.back();
     for (const digest d : std::span(fresh).first(left))
-        if (!last.may_contain(d)) last.insert(d);  // it may have come twice in this block
+        if (!last.may_contain(d)) last.insert(d);  // it may be twice in this block
 }
 
 bool growing_filter::may_contain(digest d) const {
@@ -212,7 +212,8 @@ std::size_t growing_filter::may_contain(std::span<const digest> digests, std::sp
 
 double growing_filter::false_positive_rate() const { return rate_of(stages_); }
 
-// What is expected of a fold is not quite what its bits say; and what they say has to keep the promise.
+// The rate of the actual bits differs slightly from the expected one, and it is the actual bits that must
+// keep the promise.
 result<std::vector<bloom_filter>> growing_filter::folded() const {
     const error above = error::invalid("the rate of false positives is above the promised " +
                                        std::to_string(rate_) + " already");
@@ -274,7 +275,7 @@ result<void> unite(growing_filter& into, const growing_filter& from) {
         std::uint64_t came = (i < into.stages_.size() ? into : from).came_[i];
         if (i < into.stages_.size() && i < from.stages_.size() && *from.stages_[i].items() > 0) {
             (void)unite(*stage, from.stages_[i]);
-            // How many different keys that makes, only the bits can tell.
+            // Only the bits show how many different keys this is.
             const auto most = static_cast<double>(stage->geometry().bits);
             came = static_cast<std::uint64_t>(std::min(estimate_items(*stage).value, most));
             stage->set_items(came);
@@ -296,8 +297,7 @@ result<void> unite(growing_filter& into, const growing_filter& from) {
 
 namespace {
 
-// The rate at which a full array was asked, of which only a fold is left: so many times its bits as hold
-// its keys.
+// The rate of an array before it was folded: its size then follows from the keys that it holds.
 double rate_when_full(geometry g, double items, double promised) {
     const std::uint64_t left = g.bits;
     g.bits = 6 * left;
@@ -308,8 +308,8 @@ double rate_when_full(geometry g, double items, double promised) {
 
 }  // namespace
 
-// Keys that an older array seemed to have, by a false positive, are in none: what got past them is n·Π(1 −
-// f) of n. Ends of the arrays' intervals are whole numbers, half a key inside of where they would be.
+// New keys that were a false positive in an older array are in no array: of n keys, n·Π(1 − f) were inserted.
+// The ends of the arrays' intervals are whole numbers, half a key inside of the exact ends.
 estimate estimate_items(const growing_filter& filter, double level) {
     if (filter.stages().size() == 1) return estimate_items(filter.stages().front(), level);
     const double z = normal_deviations(level);

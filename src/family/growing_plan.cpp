@@ -23,17 +23,17 @@ std::vector<std::uint64_t> divisors_of(std::uint64_t n) {
     return low;
 }
 
-// The rate that so many keys will hardly exceed in an array folded by this: the expected one and three
-// deviations of what the bits come to. So how far to fold is a matter of the number of keys and not of
-// chance, and a forecast can tell. Above `enough` the expected one will do.
+// The rate that `items` keys will hardly exceed in an array folded by this divisor: the expected rate plus
+// three standard deviations. So how far to fold depends on the number of keys and not on chance, and a
+// forecast can predict it. Above `enough` the expected rate is used.
 double sure_rate(geometry g, double items, std::uint64_t divisor, double enough) {
     g.bits /= divisor;
     const double expected = expected_rate(g, items);
     return expected > enough ? expected : expected + 3 * rate_deviation(g, items);
 }
 
-// The divisors that are worth a thought, and their sure rates: those at which so many keys have at most
-// `rate` and not far less; and 1.
+// The divisors to consider, with their sure rates: those at which the keys have at most `rate` and not far
+// less; and 1.
 std::vector<std::pair<std::uint64_t, double>> useful_folds(const geometry& g, double items, double rate) {
     const auto divisors = divisors_of(g.bits / smallest_array(g));
     auto at = std::ranges::partition_point(

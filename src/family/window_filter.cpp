@@ -35,8 +35,8 @@ std::uint64_t share(std::uint64_t items, unsigned generations) {
     return items / generations + (items % generations != 0);
 }
 
-// A key that an array seems to have already is not inserted, so that so many insertions stand for a few keys
-// more: ∫ f(x) dx of them, by Simpson's rule; the rate is smooth.
+// A key that an array seems to have already is not inserted, so the insertions stand for slightly more keys:
+// ∫ f(x) dx more, by Simpson's rule; the rate is smooth.
 double passed_over(const plan& one) {
     const auto n = static_cast<double>(one.items);
     constexpr int steps = 16;
@@ -90,8 +90,8 @@ result<window_filter> window_filter::with_rate(std::uint64_t items, double rate,
 std::uint64_t window_filter::quota() const { return share(planned_.items, generations_); }
 std::uint64_t window_filter::most_items() const { return saturating_sum(planned_.items, quota()); }
 
-// Arrays that will never be asked again are emptied, and some are kept for later. The oldest come first, so
-// none behind the first that is still asked has to be looked at.
+// Arrays that will never be queried again are emptied, and some are kept for reuse. The oldest come first, so
+// the loop ends at the first that is still in use.
 void window_filter::advance(std::uint64_t time) {
     if (time <= latest_) return;
     latest_ = time;
@@ -104,15 +104,15 @@ void window_filter::advance(std::uint64_t time) {
     arrays_.erase(arrays_.begin(), arrays_.begin() + static_cast<std::ptrdiff_t>(over));
 }
 
-// The place behind the arrays of this slot, and of all before it.
+// The position after the arrays of this slot and of all earlier slots.
 std::size_t window_filter::behind(std::uint64_t slot) const {
     std::size_t place = arrays_.size();
     while (place > 0 && arrays_[place - 1].slot > slot) --place;
     return place;
 }
 
-// A new array for this slot, and its place. Without the memory for one the newest array serves: its keys are
-// remembered for longer than was promised, which is better than forgetting one.
+// A new array for this slot, and its place. If there is no memory for one, the newest array is used: its keys
+// are remembered longer than promised, which is better than forgetting one.
 std::size_t window_filter::begin_array(std::uint64_t slot) {
     if (spare_.empty()) {
         auto made = bloom_filter::make(geometry_);
@@ -146,7 +146,7 @@ bool window_filter::insert(std::span<const digest> digests, std::uint64_t time) 
     return true;
 }
 
-// Calls use(array) for every array that a question at that time asks, the newest first.
+// Calls use(array) for every array that a query at that time reads, the newest first.
 template <class Use>
 void window_filter::each_asked(std::uint64_t time, Use use) const {
     const std::uint64_t now = std::max(time, latest_);
@@ -217,7 +217,7 @@ result<void> unite(window_filter& into, const window_filter& from) {
         others.push_back({std::move(*filter), one.slot, one.last});
     }
     into.advance(now);
-    // Arrays of one slot become one where they have room for each other; the emptiest goes on.
+    // Arrays of one slot are combined where their keys fit into one; the emptiest stays in use.
     for (auto& other : others) {
         const std::size_t place = into.behind(other.slot);
         const bool begun = place > 0 && into.arrays_[place - 1].slot == other.slot;

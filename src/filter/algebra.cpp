@@ -41,7 +41,7 @@ void fold_lines(std::span<const std::uint64_t> from, bit_array& to, std::uint64_
     }
 }
 
-// Whoever planned for more accepted the rate that this has in the geometry that both have.
+// The plan for more items stays: its rate was computed for the geometry that both filters have.
 std::optional<promise> larger(const std::optional<promise>& a, const std::optional<promise>& b) {
     if (!a || !b) return a ? a : b;
     return a->items >= b->items ? a : b;

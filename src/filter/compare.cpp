@@ -14,7 +14,7 @@
 namespace posy {
 namespace {
 
-// Do so many zeros in the OR go with an intersection of c keys?
+// Are this many zeros in the OR plausible for an intersection of c keys?
 class overlap_test {
   public:
     overlap_test(const zero_counts& counts, double zeros_a, double zeros_b, double zeros_of_or, double level)
@@ -67,9 +67,9 @@ class overlap_test {
         return tails_of({0, std::move(sum.p)}, std::llround(seen - sum.first), level_);
     }
 
-    // How well it goes with a normal Z_OR of which values below those of disjoint sets may well be seen, but
-    // no c < 0 can be meant: ordered by likelihood ratio (Feldman and Cousins 1998). That is two-sided far
-    // from 0 and one-sided at 0.
+    // How well it fits a normal Z_OR. Values below those of disjoint sets may be observed, although c cannot
+    // be negative: ordered by likelihood ratio (Feldman and Cousins 1998). That is two-sided far from 0 and
+    // one-sided at 0.
     double acceptability(double common, double share = 0) const {
         const double sigma = deviation(common, share), left = counts_.expected(common);
         const double expected = zeros_.a * zeros_.b / left;
@@ -103,9 +103,9 @@ class overlap_test {
         }
     };
 
-    // Adds P(z zeros in the OR | so many zeros where the common keys set none). Among those A and B leave
-    // theirs at random, a table of two by two; the smallest of its four numbers is the count. Should the
-    // common keys leave fewer zeros than A or B have, that is beyond what is seen, and stays so.
+    // Adds P(z zeros in the OR | this many zeros left by the common keys). Among those, A and B leave their
+    // zeros at random: a two-by-two table, whose smallest number is the count. If the common keys leave fewer
+    // zeros than A or B has, the expected count is beyond all that can be observed; it stays there.
     void add_given(double zeros, double variance, double weight, window& sum) const {
         const double most = std::min(zeros_.a, zeros_.b),
                      neither = zeros_.a * zeros_.b / std::max(zeros, 1.0);

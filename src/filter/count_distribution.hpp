@@ -1,9 +1,8 @@
-// The distribution of a count of which the mean and the variance are known, and what it says of a count that
-// was seen.
+// The distribution of a count with known mean and variance, and how well an observed count fits it.
 //
-// Bits that keys lost to each other, and bits that are still 0, are counts of rare events that hardly know of
-// each other. Poisson's is their limit; binomial and negative binomial are what variances below and above
-// the mean make of it, and one recurrence runs through all three (Panjer 1981). O(standard deviation).
+// Bits that several keys share, and bits that are still 0, are counts of rare, nearly independent events.
+// Their limit is the Poisson distribution; for variances below and above the mean it becomes binomial and
+// negative binomial, and one recurrence covers all three (Panjer 1981). O(standard deviation).
 #pragma once
 
 #include <cstdint>
@@ -22,10 +21,11 @@ distribution count_distribution(double mean, double variance);
 // A value among its distribution.
 struct tails {
     double below = 0, here = 0, above = 0;
-    // How well the value goes with the distribution, from 0 to 1: the probability of all that lies as far
-    // out, or further, on either side (Blaker 2000). Parameters under which this is above 1 − level cover
-    // the truth at least so often, and nearly just so: more only by the weight of one value. Where that is
-    // little (0.3 of the odds of a miss), the value itself counts half: the error then has either sign.
+    // How well the value fits the distribution, from 0 to 1: the probability of all values at least as far
+    // out on either side (Blaker 2000). The interval of parameters under which this is above 1 − level covers
+    // the truth with at least that probability, and exceeds it only by the weight of one value. Where that
+    // weight is small (0.3 of the odds of a miss), the value itself counts half: the error may then have
+    // either sign.
     double acceptability = 0;
 };
 tails tails_of(const distribution&, std::int64_t seen, double level);

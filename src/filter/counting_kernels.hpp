@@ -24,7 +24,7 @@ struct counting_arrays {
 struct counting_kernel {
     void (*fetch)(const counting_arrays&, const geometry&, const digest* later, std::size_t count);
     void (*insert)(counting_arrays&, const geometry&, const digest* now, std::size_t count, bool more);
-    // removed[i]: was the key there, as far as anyone can tell? Returns how many were.
+    // removed[i]: did the key look present? Returns how many did.
     std::size_t (*remove)(counting_arrays&, const geometry&, const digest* now, std::size_t count, bool more,
                           bool* removed);
 };

@@ -13,17 +13,17 @@ namespace {
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
 
-// Do so many zeros go with n keys?
+// Are this many zeros plausible for n keys?
 class items_test {
   public:
     items_test(const zero_counts& counts, double zeros, double level)
         : counts_(counts), zeros_(zeros), level_(level) {}
 
-    // By the distribution of the one of two counts that is the smaller: bits that are still 0, or bits that
-    // the keys lost because they were set already. Where it is wide it is as good as normal.
+    // Uses the distribution of the smaller of two counts: bits that are still 0, or bits that were already
+    // set when a key set them. A wide distribution is taken as normal.
     tails at(double items) const {
         const double lost_seen = counts_.thrown(items) - (counts_.bits() - zeros_);
-        if (lost_seen < 0) return {};  // more ones than so many keys can set
+        if (lost_seen < 0) return {};  // more ones than n keys can set
         const double left = counts_.expected(items), variance = std::max(0.0, counts_.variance(items));
         const double lost = counts_.thrown(items) - (counts_.bits() - left);
         const bool by_lost = lost < left;

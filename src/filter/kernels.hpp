@@ -2,9 +2,9 @@
 // the same bits; the scalar one is the layouts' own positions and the reference for the others.
 //
 // Kernels work on a window: while digest now[i] is inserted or looked up, the lines of now[i + window] are
-// asked for, if there is more behind the last of `count`. They ask for the second-level cache: the first
-// level has a dozen or two of places for lines under way and would be the bottleneck (measured in 150 MB: 9.1
-// ns a line by way of the first level, 4.0 by the second).
+// prefetched, if there are more after the last of `count`. Prefetches go to the second-level cache: the first
+// level can track only a dozen or two misses and would be the bottleneck (measured in 150 MB: 9.1 ns per line
+// through the first level, 4.0 through the second).
 #pragma once
 
 #include <cstddef>
@@ -15,11 +15,11 @@
 
 namespace posy::kernels {
 
-// How many digests ahead of the work their lines are asked for.
+// The prefetch distance in digests.
 inline constexpr std::size_t window = 64;
 
-// Smaller arrays stay in the second cache, or nearly: asking ahead then costs more than it saves. Where it
-// costs k requests a key, it does so for longer.
+// Smaller arrays stay in the second-level cache, or nearly: prefetching then costs more than it saves. With k
+// prefetches per key this holds up to larger sizes.
 inline constexpr std::uint64_t cached_bits = std::uint64_t{5} << 21;        // 1.25 MiB
 inline constexpr std::uint64_t cached_probe_bits = std::uint64_t{4} << 23;  // 4 MiB
 
@@ -29,8 +29,8 @@ struct filter_kernel {
     // Returns how many of the answers are yes.
     std::size_t (*may_contain)(const std::uint64_t* words, const geometry&, const digest* now,
                                std::size_t count, bool more, bool* answers);
-    // The halves of the digest apart: GCC likes to pack a digest that is in registers into a vector, by way
-    // of memory (measured: 15.0 ns a lookup, not 12.0).
+    // The halves of the digest are passed separately: GCC tends to pack a digest in registers into a vector
+    // through memory (measured: 15.0 ns per lookup instead of 12.0).
     bool (*may_contain_one)(const std::uint64_t* words, const geometry&, std::uint64_t low,
                             std::uint64_t high);
     bool lookup_fetches_itself;  // and needs neither fetch() nor `more`

@@ -1,4 +1,4 @@
-// The positions of one key, for those who look at them more than once.
+// The positions of one key, for code that visits them more than once.
 #pragma once
 
 #include <algorithm>

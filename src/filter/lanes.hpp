@@ -11,7 +11,7 @@ typedef std::uint64_t lanes64 __attribute__((vector_size(64)));  // NOLINT(moder
 typedef std::uint32_t lanes32 __attribute__((vector_size(32)));  // NOLINT(modernize-use-using)
 typedef std::uint16_t lanes16 __attribute__((vector_size(16)));  // NOLINT(modernize-use-using)
 
-// The vector of a line with so many bits.
+// The vector type of a line with this many bits.
 template <unsigned Bits>
 using lanes_of = std::conditional_t<Bits == 512, lanes64, lanes16>;
 

@@ -9,9 +9,8 @@
 // A kernel is specialised for the shape of k, ⌊k/8⌋ full layers and perhaps a partial one, because that is
 // what changes the instructions; k itself is not worth a copy.
 //
-// Lines are read as plain vectors, also beside insert_concurrently(): every 64-bit word of such a read is
-// whole on the machines that have these instructions, and a line of which some words are newer is as good as
-// an old one.
+// Lines are read as plain vectors, also during insert_concurrently(). On machines with these instructions
+// every 64-bit word of such a read is atomic, and a line with some newer words is as valid as an old one.
 #pragma once
 
 #include "kernels.hpp"

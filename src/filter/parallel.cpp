@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t most_regions = 32;
 constexpr std::size_t buffer_size = 4096;  // entries of a region that wait to be worked off together
 
-// Regions are runs of 2^shift units, so many that most_regions cover `units`.
+// Regions are runs of 2^shift units, long enough that most_regions of them cover `units`.
 struct division {
     unsigned shift = 0;
     std::size_t regions = 0;
@@ -160,7 +160,7 @@ class divided_build final : public parallel_build::engine {
     };
     using buffer_set = std::unique_ptr<std::array<buffer, most_regions>>;
 
-    // A set that nobody uses; its buffers may hold what an earlier call left in them.
+    // A set of buffers that no thread uses; it may still hold digests of an earlier call.
     buffer_set take_buffers() {
         const std::lock_guard lock(pool_lock_);
         if (pool_.empty()) return std::make_unique<std::array<buffer, most_regions>>();

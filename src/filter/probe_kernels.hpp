@@ -4,10 +4,10 @@
 // a third of the instructions). POSY_TARGET is what such a file says of its functions.
 //
 // Batched lookups pass three levels: probes 0 and 1, probes 2 and 3, the rest. At half fill a quarter of the
-// absent keys gets on from one to the next. A key that does is put into the queue of the next level and the
-// lines it will need there are asked for; it is tested when enough others have been put in behind it. So
-// memory is asked for early, and only for what will be looked at; and in the first level, where the bits are
-// a coin toss, no branch depends on them.
+// absent keys passes from one level to the next. Such a key enters the queue of the next level, and the lines
+// it will need there are prefetched; it is tested when enough others have entered after it. So memory is
+// requested early, and only where it will be read; and in the first level, where the bits are a coin toss, no
+// branch depends on them.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@ namespace posy::kernels {
 namespace {
 
 inline bool is_set(const std::uint64_t* words, std::uint64_t position) {
-    // Relaxed, so that it may run beside insert_concurrently(); the instruction is that of a plain load.
+    // Relaxed, so that it may run during insert_concurrently(); it compiles to a plain load.
     return __atomic_load_n(words + position / 64, __ATOMIC_RELAXED) >> position % 64 & 1;
 }
 
@@ -98,7 +98,7 @@ POSY_TARGET std::size_t probe_by_levels(const std::uint64_t* words, const geomet
             answers[i] = false;
             second.keys[size] = {x2, step, i};
             size += pass;
-            if constexpr (Fetch) {  // a key that failed asks for a line that is there already
+            if constexpr (Fetch) {  // a key that failed prefetches a line that is already cached
                 const std::uint64_t passed = -std::uint64_t{pass};
                 prefetch(words, first ^ ((first ^ layout.position(2, x2)) & passed));
                 prefetch(words, first ^ ((first ^ layout.position(3, after(x2, step))) & passed));
@@ -174,7 +174,7 @@ template <class Layout>
 
 // Half of the probes of an absent key miss, unpredictably: asking three at once, without a branch between
 // them, overlaps their cache misses and leaves one branch that is nearly always taken the same way. What
-// comes after is a call, so that the way of most keys needs no register saved.
+// comes after is a call, so that the common path saves no registers.
 template <class Layout>
 POSY_TARGET bool probe_one(const std::uint64_t* words, const geometry& g, std::uint64_t low,
                            std::uint64_t high) {

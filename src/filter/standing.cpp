@@ -8,7 +8,8 @@
 namespace posy {
 namespace {
 
-// The level at which the bits contradict a count: who inserts different keys is not told otherwise.
+// The level at which the bits contradict a count: high enough that different keys are hardly ever taken for
+// repeated ones.
 constexpr double surely = 0.999999;
 
 }  // namespace

@@ -19,7 +19,7 @@ class zero_counts {
     double thrown(double items) const { return items * thrown_; }
 
     double expected(double items) const;  // zeros that n keys leave
-    double items(double zeros) const;     // the n that leaves so many
+    double items(double zeros) const;     // the n that leaves this many
     // Of the zeros of two sets of s and t keys, w of them in both.
     double covariance(double s, double t, double w) const;
     double variance(double items) const { return covariance(items, items, items); }
@@ -36,10 +36,11 @@ class zero_counts {
     std::array<pair_kind, 3> pairs_;
 };
 
-// A count whose deviation is smaller is taken value by value; a larger one is as good as normal.
+// A count with a smaller deviation is handled value by value; one with a larger deviation is taken as normal.
 constexpr double few_values = 16;
 
-// The number of keys behind an array with so many zeros; two sets by the zeros of A, of B and of A OR B.
+// Estimates the number of keys from the zeros of an array, and compares two sets by the zeros of A, of B and
+// of A OR B.
 estimate estimate_from_zeros(const zero_counts&, double zeros, double level);
 comparison compare_zeros(const zero_counts&, double zeros_a, double zeros_b, double zeros_of_or,
                          double level);

@@ -20,7 +20,7 @@ bool md5_available() {
 }
 
 digest md5(byte_view key) {
-    // Fetching the algorithm and making a context cost more than hashing a URL: keep one a thread.
+    // Fetching the algorithm and making a context cost more than hashing a URL: keep one per thread.
     struct engine {
         std::unique_ptr<EVP_MD, decltype(&EVP_MD_free)> algorithm{EVP_MD_fetch(nullptr, "MD5", nullptr),
                                                                   EVP_MD_free};

@@ -1,4 +1,4 @@
-// A seed as people read it, and as `posy info` shows it: decimal, or where it has more than 64 bits 0x….
+// A seed as text, as `posy info` shows it: decimal, or 0x… if it has more than 64 bits.
 #pragma once
 
 #include <string>

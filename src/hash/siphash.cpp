@@ -1,5 +1,5 @@
-// SipHash-2-4 with 128-bit output (Aumasson and Bernstein, 2012): a keyed hash whose outputs an enemy who
-// does not hold the key can neither predict nor collide.
+// SipHash-2-4 with 128-bit output (Aumasson and Bernstein, 2012): a keyed hash. Without the key an attacker
+// can neither predict its outputs nor find collisions.
 //
 // Written here because it stands in the loop over all keys: OpenSSL's goes through an allocated MAC context
 // that costs ten times the hash. The tests hold it against OpenSSL's.

@@ -32,7 +32,7 @@ decltype(auto) with_layout(const geometry& g, Use&& use) {
     return use(this_layout(g));
 }
 
-// The false-positive rate to expect of so many items. Precondition: check(g).
+// The expected false-positive rate with this many items. Precondition: check(g).
 inline double expected_rate(const geometry& g, double items) {
     return with_layout(g, [&]<class Layout>(const Layout&) {
         return Layout::expected_rate(items, static_cast<double>(g.bits), g.hashes);

@@ -1,6 +1,6 @@
 // The one-line layouts deal k bits over a line of 8 words, and this is how: every word gets ⌊k/8⌋ bits of the
 // key, and a random subset of k mod 8 words gets one more. So up to k = 8 the bits lie in different words,
-// and a SIMD kernel makes the whole mask with one shift a layer, no multiplication and no scatter:
+// and a SIMD kernel makes the whole mask with one shift per layer, no multiplication and no scatter:
 //
 //   layer 0  : word w, bit (high >> sw) mod 2^s                      words of 2^s bits: 64 or 16
 //   layer 1  : word w, bit (source >> sw) mod 2^s, with source = low · 0x9e3779b97f4a7c15 >> 16
@@ -69,8 +69,8 @@ struct dealt_line {
         return sum / static_cast<double>(lines) / static_cast<double>(choose[some]);
     }
 
-    // The lines as the estimates see them. The bits of a key in two words know of each other only by the
-    // subset.
+    // The lines as the estimates see them. The bits of a key in two words depend on each other only through
+    // the subset.
     static group_shape groups(std::uint64_t lines, unsigned hashes) {
         constexpr double size = WordBits;
         const unsigned full = hashes / 8;

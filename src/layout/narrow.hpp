@@ -1,6 +1,6 @@
 // narrow: all bits of a key among 128, so that the 4-bit counters of a counting filter's key fill one cache
-// line: insert, remove and test are one miss and a few SIMD instructions. The price is the rate: short lines
-// are loaded less evenly. Without counters blocked is better at the same speed.
+// line: insert, remove and test are one miss and a few SIMD instructions. The price is a higher rate: short
+// lines are loaded less evenly. Without counters blocked is better at the same speed.
 #pragma once
 
 #include "layout/in_lines.hpp"

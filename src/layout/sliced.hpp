@@ -1,5 +1,5 @@
-// sliced: hash i ranges over slice i, of bits / hashes bits (Broder and Mitzenmacher 2004, 2.1). A hair above
-// the classic rate; a key always has k different bits, and the slices can be probed in parallel or kept
+// sliced: hash i ranges over slice i, of bits / hashes bits (Broder and Mitzenmacher 2004, 2.1). Slightly
+// above the classic rate; a key always has k different bits, and the slices can be probed in parallel or kept
 // apart.
 #pragma once
 

@@ -1,4 +1,4 @@
-// What a layout is: the contract that layout/*.hpp fulfil.
+// What a layout is: the contract that the layouts in layout/*.hpp fulfil.
 //
 // A layout is one small class, made from a geometry, and everything that is particular to it is in its
 // header: which positions a digest has, which array sizes it can have, its rate before and after the fact,
@@ -21,7 +21,7 @@ namespace posy::layouts {
 // How the bits of a layout fall into groups, as the estimates see it. An array has parts (slices, halves);
 // every key sets bits in each of them, independently. A part has lines, of which a key chooses one.
 struct group_shape {
-    // The other bits of a line, by what they have to do with a given one.
+    // The other bits of a line, by their relation to a given one.
     struct pair_kind {
         double others = 0;    // how many
         double log_pair = 0;  // ln of P(a key of the line leaves both alone) / P(leaves one alone)²
@@ -46,7 +46,7 @@ concept layout = requires(const Layout l, digest d, std::span<const std::uint64_
     { Layout::hash_step } -> std::convertible_to<unsigned>;
     // Array sizes are multiples of this.
     { Layout::granule(1u) } -> std::same_as<std::uint64_t>;
-    // Bits that fold together stand side by side, in units of so many.
+    // Bits that fold together are adjacent, in units of this many bits.
     { Layout::fold_unit } -> std::convertible_to<std::uint64_t>;
     // Calls visit(position) for each of the k positions until it answers false; was it never false?
     {
@@ -54,7 +54,7 @@ concept layout = requires(const Layout l, digest d, std::span<const std::uint64_
         } -> std::same_as<bool>;
     // Calls visit(position) once for every cache line that positions() will touch.
     l.lines(d, [](std::uint64_t) {});
-    // The false-positive rate to expect of n items, and the one that these very bits have.
+    // The expected false-positive rate with n items, and the rate of the actual bits.
     { Layout::expected_rate(1.0, 1.0, 1u) } -> std::same_as<double>;
     { l.rate_now(words) } -> std::same_as<double>;
     // P(a given counter of a counting filter of n items is at least j).

@@ -56,8 +56,8 @@ bool allowed(const header& h) {
     return h.codec == codec_id::raw;  // of a payload that tells its own shape
 }
 
-// A coding is no larger than the array with its padding. What can be queried where it lies may be, for an
-// array too dense for its form; then by no more than a list of 40-bit positions.
+// A coding is no larger than the array with its padding. A queryable form may be larger if the array is too
+// dense for it, but not larger than a list of 40-bit positions.
 std::uint64_t largest_payload(const header& h) {
     if (!h.has_geometry()) return std::uint64_t{1} << 44;
     return h.kind == kind::queryable ? 40 * h.array_bytes() + 4096 : h.array_bytes() + raw_alignment;

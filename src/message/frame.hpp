@@ -1,20 +1,31 @@
 // The frame around every payload (docs/format.md):
 //
-//   0  4  magic "POSY"
-//   4  1  version, 1
-//   5  1  kind            what the payload is
-//   6  1  codec           how it is coded; of a queryable filter, its form
-//   7  1  header length   H, so that a reader can find the payload
-//   8  …  layout, hash family, hashes (a byte each; layout, hashes and bits are 0 where a kind has none);
-//         bits, seed low, seed high, items (0 unknown, 1 an intersection's, else + 2), counter bits,
-//         generation (varints); of a delta: base generation (varint), base checksum (4 bytes); of the other
-//         kinds with a geometry: planned items (varint) and, unless that is 0, planned rate (8 bytes);
-//         payload length (varint); zeros up to H
-//   H  …  payload
-//   …  4  checksum of everything before it: the low half of XXH3-64
+//   offset  size    field
+//   0       4       magic "POSY"
+//   4       1       version, 1
+//   5       1       kind: what the payload is
+//   6       1       codec: how the payload is coded; of a queryable filter, its form
+//   7       1       header length H
+//   8       1       layout               0 in kinds 5 to 12
+//   9       1       hash family
+//   10      1       hashes               0 in kinds 5 to 12
+//   11      varint  bits                 0 in kinds 5 to 12
+//           varint  seed, low half
+//           varint  seed, high half
+//           varint  items                0 unknown, 1 an intersection's, else + 2; 0 in kinds 5 to 12
+//           varint  counter bits         4 or 8 in a counting filter, else 0
+//           varint  generation
+//           varint  base generation      only in a delta
+//           4       base checksum        only in a delta
+//           varint  planned items        only in kinds 1, 2 and 4; 0: no plan
+//           8       planned rate         only after planned items that are not 0
+//           varint  payload length
+//                   zeros up to H        only in kinds 1 to 3 with codec raw: H is then a multiple of 64
+//   H               payload
+//           4       checksum of everything before it: the low half of XXH3-64
 //
-// Varints are LEB128, least group first, and the shortest form is the only one. A raw payload starts at a
-// multiple of 64, so that a mapped file can be queried where it lies; other codecs do not pad.
+// Varints are LEB128, least group first, and only the shortest form is valid. The padding aligns a raw array
+// so that a mapped file can be queried in place; all other payloads follow the header at once.
 #pragma once
 
 #include <cstdint>
@@ -57,7 +68,7 @@ struct header {
     std::uint64_t array_bits() const { return geometry.bits * (kind == kind::counting ? counter_bits : 1); }
     // Its size in memory.
     std::uint64_t array_bytes() const { return (array_bits() + 63) / 64 * 8; }
-    // That, and of a counting filter also the plain one that it keeps beside its counters.
+    // The same plus, for a counting filter, the plain filter that it keeps besides its counters.
     std::uint64_t memory_bytes() const {
         return bits::array_memory(array_bits()) +
                (kind == kind::counting ? bits::array_memory(geometry.bits) : 0);
@@ -68,12 +79,12 @@ std::vector<std::byte> encode(const header&);
 
 // The header's length, from the first prefix_size bytes of a message.
 result<std::size_t> header_size(byte_view prefix);
-// Precondition: `bytes` is exactly header_size() long. What comes back is a header that this build can read:
-// known kind and codec, a geometry that passes check(), and a payload size that these allow.
+// Precondition: `bytes` is exactly header_size() long. The result is a header that this build can read: known
+// kind and codec, a geometry that passes check(), and a payload size that these allow.
 result<header> decode(byte_view bytes);
 
-// The header of a raw array is padded, so that the array can be mapped: by so many bytes a coding may be
-// larger than the array, and the message is still the smaller one.
+// The padding in the header of a raw array, which aligns the array for mapping. A coding may be larger than
+// the array by less than this, and its message is still the smaller one.
 std::uint64_t padding_of_raw(header, std::uint64_t array_bytes);
 
 class checksum {

@@ -10,17 +10,17 @@
 #include "kinds.hpp"
 #include "posy/base/file.hpp"
 
-// Words go to the wire as they lie in memory. A port to a big-endian machine swaps them in this file.
+// Words are written as they are in memory. A port to a big-endian machine swaps them in this file.
 static_assert(std::endian::native == std::endian::little);
 
 namespace posy {
 namespace {
 
-// A message before it is written: the header, and the payload as it lies or as it was coded.
+// A message before it is written: the header, and the payload in memory or as it was coded.
 struct draft {
     frame::header header;
     byte_view payload;
-    std::vector<std::byte> coded;  // what `payload` looks at, unless that lies elsewhere
+    std::vector<std::byte> coded;  // owns what `payload` refers to, unless that is elsewhere
 };
 
 draft draft_array(frame::header h, const bit_array& bits, const packing& how) {

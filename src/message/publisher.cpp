@@ -11,7 +11,7 @@ result<publisher> publisher::make(counting_filter set, const publishing& how, st
     return p;
 }
 
-// The present state, all of it marked, is what others are told.
+// The present state, marked, is what subscribers receive.
 void publisher::was_published(std::uint64_t now) {
     checksum_ = bits_checksum(set_.projection().bits());
     published_items_ = set_.items();
@@ -36,7 +36,7 @@ bool publisher::due(std::uint64_t now) const {
     if (how_.change_bits)
         return set_.flipped_count() > 0 && static_cast<double>(set_.flipped_count()) >=
                                                *how_.change_bits * static_cast<double>(set_.geometry().bits);
-    // The paper's c: so many of the n items gone, as many come.
+    // The paper's c: this share of the n items has left, and as many have come.
     const auto changed = static_cast<double>(std::max(inserted_, removed_));
     return changed >= how_.change * static_cast<double>(std::max(published_items_, how_.least_items));
 }
@@ -58,7 +58,7 @@ std::optional<std::uint32_t> publisher::checksum_of(std::uint64_t generation) co
     return known == history_.end() ? std::nullopt : std::optional(known->checksum);
 }
 
-// The set has moved on since; its flips undo that.
+// The set has changed since; its flips undo that.
 result<bloom_filter> publisher::published() const {
     auto filter = set_.projection().clone();
     if (!filter) return filter;

@@ -12,14 +12,13 @@
 #include "kinds.hpp"
 #include "posy/base/file.hpp"
 
-// Words go to the wire as they lie in memory. A port to a big-endian machine swaps them here and in
-// message.cpp.
+// Words are read as they are in memory. A port to a big-endian machine swaps them here and in message.cpp.
 static_assert(std::endian::native == std::endian::little);
 
 namespace posy {
 namespace {
 
-// What a reader is allowed for what it holds is what another one like it takes.
+// The limit for a reader that holds an array is what another one like it takes.
 static_assert(read_limits{0, 0, 0}.holding(5'000'000).max_bytes == bits::array_memory(8 * 5'000'000ULL));
 static_assert(read_limits{0, 0, 0}.holding(4'000'000).max_bytes == bits::array_memory(8 * 4'000'000ULL));
 
@@ -81,7 +80,7 @@ result<any_body> any(result<Body> body) {
     return any_body(std::move(*body));
 }
 
-// The body of a payload that tells its own shape, in at most so many bytes of memory.
+// The body of a payload that describes its own shape, in at most this many bytes of memory.
 result<any_body> body_of(frame::kind kind, const hasher& hash, byte_view payload, std::uint64_t most,
                          std::shared_ptr<const void> keep) {
     return frame::with_body(kind, [&]<class Body>() -> result<any_body> {
@@ -94,7 +93,7 @@ result<any_body> body_of(frame::kind kind, const hasher& hash, byte_view payload
     });
 }
 
-// The body of a payload that is not raw, or raw in someone else's memory. `keep` is what keeps it there.
+// The body of a payload that is not raw, or that is raw in memory owned by `keep`.
 result<any_body> body_of(const frame::header& h, byte_view payload, std::uint64_t most,
                          std::shared_ptr<const void> keep) {
     if (!h.has_geometry())
@@ -261,7 +260,7 @@ result<message> read_body(const opened_frame& opened, const read_limits& limits)
     const frame::header& h = opened.header;
     byte_view payload = opened.payload;
     std::shared_ptr<std::vector<std::byte>> copy;
-    if (lives_in_payload(h.kind)) {  // it goes on living in these bytes, so it gets its own
+    if (lives_in_payload(h.kind)) {  // it keeps using these bytes, so it gets a copy of its own
         copy = std::make_shared<std::vector<std::byte>>(payload.begin(), payload.end());
         payload = *copy;
     }

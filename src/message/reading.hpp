@@ -1,5 +1,5 @@
-// A message opened but not yet decoded: the header is known and the checksum right, and nothing has been
-// taken memory for. Whoever can tell from the header that he does not want it stops here.
+// A message opened but not yet decoded: the header is known and the checksum is right, but no memory has been
+// allocated. A caller that does not want it, judging by the header, stops here.
 #pragma once
 
 #include "frame.hpp"

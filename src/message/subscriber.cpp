@@ -6,7 +6,7 @@ namespace posy {
 
 reception subscriber::receive(byte_view bytes, std::uint64_t now, sequence order) {
     const auto opened = open_frame(bytes);
-    // Whatever it was, it may have been news.
+    // The damaged message may have been a new generation.
     if (!opened) return refuse(reception::damaged, opened.error().text());
     if (opened->size != bytes.size()) return refuse(reception::damaged, std::string(several_messages));
     const auto judged = judge(*opened, order);
@@ -25,7 +25,7 @@ std::optional<reception> subscriber::judge(const opened_frame& opened, sequence 
     if (!delta && h.kind != frame::kind::filter) return refuse(reception::damaged, std::string(another_kind));
     if (filter_ && h.generation < generation_ && (delta || order == sequence::ascending))
         return reception::outdated;
-    // After a wrong base the bits held under this number are in doubt: the whole filter replaces them.
+    // After a wrong base the bits held under this generation are in doubt: a whole filter must replace them.
     if (filter_ && h.generation == generation_ && (delta || !whole_)) {
         wants_ = wants_ && delta;
         return reception::duplicate;
@@ -50,7 +50,7 @@ std::optional<reception> subscriber::judge_base(const opened_frame& opened) {
     return reception::wrong_base;
 }
 
-// What is held stays as it is, in use by whoever has a copy: the flips become the new filter.
+// The present filter stays unchanged, because copies may use it: the flips become the new filter.
 reception subscriber::decode(const opened_frame& opened) {
     auto parsed = read_body(opened, limits());
     if (!parsed) return refuse(reception::damaged, parsed.error().text());

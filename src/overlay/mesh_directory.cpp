@@ -5,7 +5,7 @@
 namespace posy {
 
 namespace {
-// A message may have come after whoever asks looked at the clock, and clocks are set back.
+// A message may arrive after the caller read the clock, and clocks are set back.
 std::uint64_t age_of(std::uint64_t at, std::uint64_t now) { return now > at ? now - at : 0; }
 
 // The digests of one key, each made when it is first needed. Peers that change their hashes from time to time
@@ -88,12 +88,12 @@ result<void> mesh_directory::receive_squid(const std::string& peer, byte_view by
     return {};
 }
 
-// What is replaced is freed after the lock is.
+// What is replaced is freed after the lock is released.
 bool mesh_directory::swap_in(const std::string& peer, const std::shared_ptr<entry>& known, held next) {
     std::vector<held> old;
     const std::unique_lock lock(mutex_);
     const auto still = peers_.find(peer);
-    // Forgotten while its message was decoded, and to stay so.
+    // The peer was forgotten while its message was decoded, and stays forgotten.
     if (still == peers_.end() || still->second != known) return true;
     if (next.bytes > known->now.bytes) {
         if (next.bytes > room_for(*known)) return false;
@@ -147,8 +147,8 @@ std::uint64_t mesh_directory::room_for(const entry& known) const {
     return std::max(share(), budget_ > others ? budget_ - others : 0);
 }
 
-// Those that have more than their share leave, the largest first. Whoever asks for its share finds room: if
-// all others have at most theirs, they have not more than the rest.
+// Summaries above their share are dropped, the largest first. A peer that claims its share always finds room:
+// if all others have at most theirs, they take no more than the rest.
 void mesh_directory::evict_for(const entry& known, std::uint64_t bytes, std::vector<held>& old) {
     while (budget_ - std::min(budget_, used_by_others(known)) < bytes) {
         entry* largest = nullptr;

@@ -15,7 +15,7 @@ void reputation::hit() { ++hits_; }
 
 void reputation::false_hit(std::uint64_t key, std::uint64_t lookups, double rate, time now) {
     if (lookups > began_ + window_lookups) begin_window(lookups);
-    // The summary may have changed since the last one: what either of them explains is not held against it.
+    // The summary may have changed since the last false hit: the higher of the two rates is used.
     if (lookups > lookups_) expected_ += static_cast<double>(lookups - lookups_) * std::max(rate, rate_);
     lookups_ = lookups;
     rate_ = rate;

@@ -32,7 +32,7 @@ sealed_plan sealed_at(std::string name, double items, double rate) {
     return {std::move(name), rate, theory::sealed_rate(items, rate), theory::sealed_bits(items, rate)};
 }
 
-// The lowest rate whose sealed filter keeps within so many bits.
+// The lowest rate whose sealed filter takes at most this many bits.
 double sealed_rate_within(double items, double bits) {
     double low = std::ldexp(1, -32), high = 1;
     if (theory::sealed_bits(items, low) <= bits) return low;
@@ -49,7 +49,8 @@ result<advice> advise(const wishes& want) {
     const auto chosen = choose(want);
     if (!chosen) return chosen.error();
     advice a{*chosen, {}, {}};
-    // What the same items and the same care could buy otherwise; what cannot be, or is the plan, is left out.
+    // Alternatives for the same items at the same rate, memory or message size. Those that are impossible or
+    // equal to the plan are left out.
     const auto offer = [&](std::string name, wishes other, layout_id layout, goal aim) {
         other.items = want.items;
         other.delta_fraction = want.delta_fraction;

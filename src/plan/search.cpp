@@ -15,8 +15,9 @@ constexpr double default_rate = 0.01;
 // A compressed filter gets better without end as its array grows and its hashes go down to one. Unless told
 // how much memory there is, stop at this many times the message.
 constexpr double array_to_message = 16;
-// By the symmetry of entropy a dense array of many hashes is as good as a sparse one of few. It has more
-// numbers of hashes to choose from, so that it may win by a hair, at many times the work.
+// By the symmetry of entropy a dense array with many hashes is as good as a sparse one with few. There are
+// more numbers of hashes to choose from on the dense side, so it may win by a tiny margin, at many times the
+// work.
 constexpr double worth_twice_the_hashes = 0.05;
 
 unsigned most_hashes(layout_id layout) {
@@ -37,7 +38,7 @@ std::uint64_t largest_within(double budget, unsigned hashes, layout_id layout, s
                              Size size) {
     const std::uint64_t granule = figures::granule(hashes, layout);
     const auto fits = [&](std::uint64_t granules) {
-        // A budget that is some plan's own size, told per item, may have lost its last digit.
+        // A budget may be the size of another plan, given per item, and may have lost its last digit.
         return size(geometry{granules * granule, hashes, layout}) <= budget * (1 + 1e-12);
     };
     return figures::last_that(limit / granule, fits) * granule;
@@ -119,7 +120,7 @@ std::uint64_t plan_search::largest(unsigned hashes) const {
     return bits;
 }
 
-// The array that so many hashes want.
+// The best array for this number of hashes.
 std::optional<std::uint64_t> plan_search::bits_for(unsigned hashes) const {
     if (want.bits_per_item) {
         const double bits = std::round(total(want.bits_per_item));
@@ -157,7 +158,7 @@ std::optional<std::string> plan_search::broken(const plan& p) const {
     return std::nullopt;
 }
 
-// By how much a plan breaks the wishes. One that has the rate, in an array that is allowed, is nearest.
+// By how much a plan breaks the wishes. One that has the rate, in an allowed array, is nearest.
 std::tuple<bool, bool, double> plan_search::excess(const plan& p) const {
     if (want.rate && p.false_positive_rate > *want.rate) return {true, false, p.false_positive_rate};
     if (p.bits > limit()) return {false, true, static_cast<double>(p.bits)};
@@ -172,7 +173,7 @@ double plan_search::cost(const plan& p) const {
         case goal::memory:
             return static_cast<double>(p.bits);
         case goal::message:
-            // The budget is to be used, unless a rate is all that was asked of it.
+            // The budget is used up, unless only a rate was asked for.
             return budgeted() && !want.rate ? p.false_positive_rate : p.message_bits;
         case goal::delta:
             return *p.delta_bits;

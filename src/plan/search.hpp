@@ -1,8 +1,8 @@
 // The search for the best plan: every number of hashes, and for each the array that the wishes want.
 //
 // At a given number of hashes the rate falls as the array grows, and coded sizes rise with it, beyond half
-// full as below. So a highest rate asks for the smallest array, a budget for the largest, and no other array
-// of so many hashes can be better. It is the number of hashes that has to be tried.
+// full as below. So for a given number of hashes, a highest rate determines the smallest array and a budget
+// the largest, and no other array can be better. Only the number of hashes has to be searched.
 #pragma once
 
 #include <optional>
@@ -18,10 +18,10 @@ struct plan_search {
     layout_id layout;
     goal aim;
 
-    // With the layout and the goal that the wishes imply; or why they cannot be.
+    // The wishes with the layout and the goal that they imply; or why they contradict each other.
     static result<plan_search> make(const wishes&);
 
-    // The numbers of hashes to try, and the plan for so many, or why there is none.
+    // The numbers of hashes to try, and the plan for one of them, or why there is none.
     unsigned first() const { return want.hashes.value_or(1); }
     unsigned last() const;
     result<plan> with(unsigned hashes) const;

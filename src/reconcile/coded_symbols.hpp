@@ -6,15 +6,15 @@
 // so every element is in symbol 0, and symbol i holds the exclusive-or of its elements, that of their
 // checksums, and how many they are. The sequence of A minus that of B is the sequence of what they do not
 // share. A symbol of that with one element left (its checksum tells) gives it away; taking it out of its
-// other symbols uncovers more. All are found from about 1.36 symbols an element on, and neither side needs to
-// know beforehand how many that will be:
+// other symbols uncovers more. All are found from about 1.36 symbols per element on, and neither side needs
+// to know beforehand how many that will be:
 //
 //   elements of the difference          1     10    100   1,000   10,000   100,000
 //   symbols an element, on average   1.00   1.72   1.45   1.375    1.359     1.354      (simulated)
 //   standard deviation                  0   0.48   0.11   0.030    0.010     0.003
 //
 // Cost: an element is in about 2 ln(m / 2) + 1 of the first m symbols, at 10 ns each. An encoder holds 16
-// bytes an element, a decoder that and 24 a symbol. Thread safety: none.
+// bytes per element, a decoder the same and 24 bytes per symbol. Thread safety: none.
 #pragma once
 
 #include <cstdint>
@@ -67,7 +67,7 @@ class symbol_places {
     std::uint64_t index_ = 0;
 };
 
-// The sequence of a set. A call goes over the whole set, so that a few large runs are better than many small
+// The sequence of a set. Each call passes over the whole set, so a few large runs are better than many small
 // ones; nothing is sorted and there is no heap.
 class symbol_encoder {
   public:
@@ -105,7 +105,7 @@ class symbol_decoder {
     // first thousandth of the symbols of a large difference.)
     estimate estimate_difference() const;
 
-    // What has been found so far, in no order.
+    // The elements found so far, in no particular order.
     std::span<const digest> only_here() const { return only_here_; }
     std::span<const digest> only_there() const { return only_there_; }
 

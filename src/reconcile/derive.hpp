@@ -1,9 +1,9 @@
 // Random-looking numbers from an element: which coded symbols it is in, its checksum, its signs in a sketch,
 // its share in the value of a tree node. All of it is the format (docs/reconcile.md).
 //
-// A digest is random already; mixing it again for each purpose keeps the purposes independent, and lets a
-// digest that is not random at all (zero, a counter) do no harm. It is no protection against an enemy who
-// chooses keys: that is what a keyed hash family is for.
+// A digest is random already; mixing it again for each purpose keeps the purposes independent, and makes
+// digests that are not random (zero, a counter) harmless. It is no protection against an attacker who chooses
+// keys: that is what a keyed hash family is for.
 #pragma once
 
 #include <cstdint>

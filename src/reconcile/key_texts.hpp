@@ -1,5 +1,5 @@
-// The text of some keys, as it travels when a reconciliation is done: one for each digest that was asked for,
-// in that order. Who asked hashes each and compares.
+// The texts of some keys, sent at the end of a reconciliation: one for each requested digest, in that order.
+// The receiver hashes each text and compares.
 #pragma once
 
 #include <string>

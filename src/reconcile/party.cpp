@@ -17,7 +17,7 @@ double expected_of(const bloom_filter& filter) {
     return plan ? theory::filter_found(plan->false_positive_rate) : 0;
 }
 
-// A stranger's words, fit for a terminal.
+// The peer's text, made safe for a terminal.
 std::string printable(byte_view bytes) {
     constexpr std::size_t longest = 500;
     std::string text;
@@ -48,7 +48,8 @@ result<void> session::party::receive(byte_view message) {
     auto taken = open_and_take(message);
     if (!taken) {
         outbox_.clear();
-        // Under no hash of ours: a message names its seed, and the peer may have been refused for want of it.
+        // Not under our hash: a message contains its seed, and the peer may have been refused because it did
+        // not know the seed.
         outbox_.push_back(to_bytes(envelope(kind::refusal, hasher(), as_byte_view(taken.error().message))));
         awaited_ = step::nothing;
     }

@@ -1,4 +1,4 @@
-// What the two sides of a session share: the outbox, and the telling at the end.
+// What the two sides of a session share: the outbox, and the exchange of the result at the end.
 #pragma once
 
 #include <deque>

@@ -15,7 +15,7 @@
 namespace posy::reconcile {
 namespace {
 
-// Up to so many elements in both sets, sessions are rehearsed as they are.
+// Up to this many elements in both sets, real sessions are run.
 constexpr std::uint64_t small = 256;
 
 // The sketch, all symbols that the strategy allows in as many answers as there can be, and the list.
@@ -30,7 +30,7 @@ double most_of_exact(const set_sizes& sizes, const wire& bytes, digest_width wid
            turns * (header + bytes.more(2 * n));
 }
 
-// What one side says of its set by filter or tree.
+// What one side sends of its set as a filter or tree.
 struct summary {
     double bytes = 0, variance = 0, most = 0;  // with the frame
     double found = 1, found_deviation = 0;     // the share of what only the other side has that it uncovers
@@ -43,8 +43,9 @@ digest_set random_set(std::uint64_t items, digest_width width, const hasher& has
     return {hash, width, std::move(elements)};
 }
 
-// Summaries of random sets, made and measured. Bits per item are the same at any size, so that of a large set
-// is as many times that of a part: halves of it, because the trie of a random set repeats itself with each.
+// Summaries of random sets, made and measured. Bits per item are the same at any size, so the summary of a
+// large set is a multiple of that of a part. The set is halved repeatedly, because the trie of a random set
+// is self-similar under halving.
 template <class Payload>
 summary measured(std::uint64_t items, digest_width width, const hasher& hash, Payload payload_of) {
     constexpr std::uint64_t enough = 1 << 17;

@@ -18,21 +18,21 @@ void add_random(std::vector<digest>& to, std::uint64_t count, generator& random)
     for (std::uint64_t i = 0; i < count; ++i) to.push_back({random(), random()});
 }
 
-// The difference of two sets as a conversation comes to know it.
+// The difference of two sets, as a session discovers it.
 class difference {
   public:
     virtual ~difference() = default;
     virtual double sketched() = 0;
-    // How much of it is in the first so many elements of the peer's list; that is settled then.
+    // How much of the difference is in the first `elements` elements of the peer's list; fixed by the call.
     virtual double list(std::uint64_t elements) = 0;
-    // That of the sizes of the two sets that are left, the peer's and this side's.
+    // The difference of the sizes of the remaining sets, the peer's and this side's.
     virtual double balance() const = 0;
-    // Symbols up to this one come. Do they tell it all?
+    // Receives symbols up to this one. Do they determine the difference?
     virtual bool receive(std::uint64_t until) = 0;
     virtual double estimated() const = 0;
 };
 
-// Its elements, and nothing of what both sets have: in sketches and symbols that cancels.
+// The elements of the difference only: what both sets have cancels in sketches and symbols.
 class real_difference final : public difference {
   public:
     real_difference(const set_sizes& sizes, digest_width width, generator& random)
@@ -144,7 +144,7 @@ class counted_difference final : public difference {
     double here_, there_, needed_ = 0, have_ = 0, squares_ = 0;
 };
 
-// One conversation, message by message, as in session.cpp.
+// One session, message by message, as in session.cpp.
 class conversation {
   public:
     conversation(const set_sizes& sizes, digest_width width, const wire& bytes)

@@ -1,5 +1,5 @@
-// Conversations with random sets, for the plan: what they take on average, and how much they differ.
-// Thread safety: pure; the seed is fixed.
+// Simulated sessions with random sets, for the plan: their average cost and its variation. Thread safety:
+// pure; the seed is fixed.
 #pragma once
 
 #include "posy/reconcile/plan.hpp"

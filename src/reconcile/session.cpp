@@ -216,8 +216,8 @@ class answerer final : public session::party {
             rest_.emplace(mine_->hash(), mine_->width(), std::vector(rest.begin(), rest.end()));
             encoder_.emplace(*rest_);
         }
-        // Nobody is sent more at once than the list. An answer costs a pass over the set, and whoever asks
-        // for symbols asks for more of them each time: after so many questions, the list is the answer.
+        // No answer is longer than the list. An answer costs a pass over the set, and an honest peer asks for
+        // more symbols each time: after this many questions, the list is the answer.
         constexpr unsigned most_questions = 64;
         const std::uint64_t list = (mine_->size() - listed_) * bytes_of(mine_->width());
         if (until == 0 || ++questions_ > most_questions ||
@@ -251,7 +251,7 @@ class answerer final : public session::party {
     result<void> tell(const envelope& e) {
         auto wanted = take_wants(e);
         if (!wanted) return wanted.error();
-        // By the exact way this side learns only so what it alone has.
+        // With the exact method this is the only way for this side to learn what only it has.
         if (exact_) found_.only_here = std::move(*wanted);
         const bool fetch = how_.fetch && owner_.digest_of && !found_.only_there.empty();
         post_list(kind::want, fetch ? found_.only_there : std::vector<digest>());

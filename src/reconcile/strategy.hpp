@@ -1,5 +1,5 @@
-// What the exact way sends next: symbols, or the list of the set itself. The session asks here, and so does
-// the plan, which is therefore about what the session does.
+// What the exact way sends next: symbols, or the list of the set itself. Session and plan both use this, so
+// the plan predicts what the session does.
 //
 // d differences cost about 1.36 d symbols, n elements a list of n digests; with 64 bits the list is shorter
 // from d = 0.45 n on. Sketches know d to 18 %, which is not enough to choose near that place, and symbols are
@@ -26,7 +26,7 @@ class strategy {
     explicit strategy(digest_width width)
         : symbol_(static_cast<double>(symbol_bytes(width))), element_(static_cast<double>(bytes_of(width))) {}
 
-    // How much of a list of so many elements to send first, when two sketches say that the difference is d:
+    // How much of a list of this many elements to send first, when two sketches estimate the difference at d:
     // nothing, a part, or all.
     std::uint64_t first_listed(double d, std::uint64_t items) const {
         constexpr double clearly_less = 0.5, clearly_more = 1.3;
@@ -41,8 +41,8 @@ class strategy {
     std::uint64_t first_symbols(double d, std::uint64_t left) const {
         return cost(d, left) < 1 ? static_cast<std::uint64_t>(std::ceil(theory::first_symbols(d))) : 0;
     }
-    // The same when `have` symbols say d and were not enough. Where a few elements hide behind each other,
-    // only many more help: the steps grow with the number of questions.
+    // The same when `have` symbols estimate d and were not enough. Where a few elements block each other's
+    // decoding, only many more symbols help: the steps grow with the number of questions.
     std::uint64_t more_symbols(double d, std::uint64_t have, unsigned questions, std::uint64_t left) const {
         const auto now = static_cast<double>(have);
         const double step = std::ldexp(std::max(now / 32, 4.0), static_cast<int>(std::min(questions, 6u)));

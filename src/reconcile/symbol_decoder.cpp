@@ -89,8 +89,8 @@ result<void> symbol_decoder::peel() {
         if (!single(s)) continue;  // something was taken out of it since
         const bool ours = s.count == here;
         if (set_->contains(s.sum) != ours) return contradiction("this side's own set");
-        // Honestly, an element is found once and empties a symbol for good: there are no more of them than
-        // symbols. A forged sequence may take one out and put it back forever.
+        // In an honest sequence an element is found once and empties a symbol for good, so there are no more
+        // elements than symbols. A forged sequence may make the decoder remove and add an element forever.
         if (found_.size() == symbols_.size()) return contradiction("each other");
         found_.push_back({s.sum, symbol_places(s.sum), ours});
         (ours ? only_here_ : only_there_).push_back(s.sum);

@@ -7,7 +7,7 @@
 namespace posy::theory {
 namespace {
 
-// Keys share at most so many leading bits; far below that no two of them do.
+// The deepest level considered. Keys hardly ever share as many leading bits.
 constexpr int levels = 128;
 
 // P(X ≥ least), X Poisson.
@@ -78,7 +78,7 @@ std::vector<double> tree_path(double n, unsigned grain) {
 }
 
 double tree_found(const std::vector<double>& path, unsigned corrections, double node_rate, double leaf_rate) {
-    std::vector<double> in_a_row(corrections + 1);  // P(not lost so far, and so many mistakes at the end)
+    std::vector<double> in_a_row(corrections + 1);  // P(not lost so far, and i mistakes at the end)
     in_a_row[0] = 1;
     double reached = 0;
     for (const double p : path) {
@@ -93,7 +93,7 @@ double tree_found(const std::vector<double>& path, unsigned corrections, double 
 double tree_found_deviation(const std::vector<double>& path, unsigned corrections, double node_rate,
                             double leaf_rate, double lacking) {
     if (lacking < 1) return 0;
-    // P(not lost in so many nodes more, after so many mistakes in a row)
+    // P(not lost in the next n nodes, after i mistakes in a row)
     std::vector<std::vector<double>> survives(path.size(), std::vector<double>(corrections + 1, 1.0));
     for (std::size_t nodes = 1; nodes < path.size(); ++nodes) {
         for (std::size_t row = 0; row <= corrections; ++row) {
@@ -101,7 +101,7 @@ double tree_found_deviation(const std::vector<double>& path, unsigned correction
             survives[nodes][row] = (1 - node_rate) * survives[nodes - 1][0] + node_rate * after_mistake;
         }
     }
-    std::vector<double> in_a_row(corrections + 1);  // P(not lost so far, and so many mistakes at the end)
+    std::vector<double> in_a_row(corrections + 1);  // P(not lost so far, and i mistakes at the end)
     in_a_row[0] = 1;
     double both = 0;
     for (std::size_t shared = 1; shared < path.size(); ++shared) {

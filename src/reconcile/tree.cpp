@@ -21,7 +21,7 @@ unsigned best_hashes(double items, std::uint64_t bits) {
     return std::min(best, layouts::spread::max_hashes);
 }
 
-// Inserts this node and those below it. There are at most 128 levels, one a bit.
+// Inserts this node and those below it. There are at most 128 levels, one per bit.
 void add_nodes(const trie& t, const trie::node& n, unsigned grain, bloom_filter& filter) {
     if (n.size() < grain) return;
     filter.insert(t.value(n));
@@ -52,7 +52,7 @@ result<tree_shape> plan_tree(std::uint64_t items, double bits_per_item, unsigned
         shape.leaf_bits = static_cast<std::uint64_t>(total) - shape.node_bits;
         shape.node_hashes = best_hashes(nodes, shape.node_bits);
         shape.leaf_hashes = best_hashes(n, shape.leaf_bits);
-        // To compare, the formula everyone prints is enough; the exact one takes a millisecond.
+        // For a comparison the textbook formula is enough; the exact one takes a millisecond.
         const double found =
             theory::tree_found(path, corrections,
                                theory::false_positive_rate_asymptotic(

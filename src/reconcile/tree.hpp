@@ -11,10 +11,10 @@
 //
 // Half of all nodes have only two or three elements. They cost bits and save next to nothing, so those of
 // fewer than `grain` elements stay out of the filter and their leaves are asked at once; a grain of 2 is the
-// tree of the paper. At 10 bits an element and n = 10^6 that is a share of 0.98 found instead of 0.81, with
+// tree of the paper. At 10 bits per element and n = 10^6 that is a share of 0.98 found instead of 0.81, with
 // fewer nodes visited (theory::tree_found; measured in tests/reconcile/tree_test.cpp).
 //
-// Cost: making one is a pass over the sorted set and 8 bytes an element; no trie is built, since a node is a
+// Cost: making one is a pass over the sorted set and 8 bytes per element; no trie is built, since a node is a
 // range of the sorted digests. Thread safety: const calls from many threads.
 #pragma once
 
@@ -33,12 +33,12 @@ struct tree_shape {
     unsigned node_hashes = 0, leaf_hashes = 0;
 };
 
-// The best tree for so many items with so many bits an item, both filters together: the bits are divided so
-// that theory::tree_found is greatest.
+// The best tree for this many items with this many bits per item in both filters together: the bits are
+// divided so that theory::tree_found is greatest.
 result<tree_shape> plan_tree(std::uint64_t items, double bits_per_item, unsigned corrections = 1,
                              unsigned grain = 8);
 
-// What a search brought to light, and what it took.
+// What a search found, and what it cost.
 struct tree_search {
     std::vector<digest> found;   // ascending
     std::uint64_t nodes = 0;     // of the searcher's trie that were looked up
@@ -60,7 +60,7 @@ class reconciliation_tree {
     // The elements of `mine` that the tree's set lacks, as far as it tells. An error if they are digests of
     // another kind.
     result<tree_search> search(const digest_set& mine) const;
-    // The share of them that a searcher with so many elements finds.
+    // The share of them that a searcher with this many elements finds.
     double expected_found(std::uint64_t items_of_searcher) const;
 
     void append_to(std::vector<std::byte>& out) const;

@@ -1,6 +1,6 @@
-// The binary trie of a sorted set, without one-way branches, and without being there: a node is a range of
-// elements with a common prefix, and its children are what is before and after the place where the next bit
-// turns. The exclusive-or of a range is that of two prefixes.
+// The binary trie of a sorted set, without one-way branches. It is not stored: a node is a range of elements
+// with a common prefix, and its children are what is before and after the place where the next bit turns. The
+// exclusive-or of a range is that of two prefixes.
 #pragma once
 
 #include <algorithm>
@@ -28,7 +28,7 @@ class trie {
 
     node root() const { return {0, elements_.size()}; }
 
-    // By what a node is looked up in a filter.
+    // The digest by which a node is looked up in a filter.
     digest value(const node& n) const {
         const std::uint64_t sum = sums_[n.end] ^ sums_[n.first];
         return {mix(sum), mix(~sum)};

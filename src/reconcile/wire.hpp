@@ -52,7 +52,7 @@ class wire {
     double run(double items, double first, double count, double each) const {
         return message(1 + varint(items) + varint(first) + varint(count) + count * each);
     }
-    // P(a sum of so many coins is above its mean by x), normally distributed.
+    // P(a sum of `items` coin tosses is above its mean by x), by the normal distribution.
     static double above(double x, double items) {
         return std::erfc(x / (std::sqrt(items) / 2) / std::numbers::sqrt2) / 2;
     }

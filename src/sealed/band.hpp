@@ -3,7 +3,8 @@
 //
 // A new row is reduced by the rows that already start where it does, until it starts where none does, or
 // vanishes: then it says nothing new (fine) or a contradiction. Rows once stored are never changed, so those
-// stored last can be taken back. Cost: some 20 steps a row at 4 % overload, each waiting for the one before.
+// stored last can be taken back. Cost: some 20 steps per row at 4 % overload, each waiting for the one
+// before.
 #pragma once
 
 #include <array>
@@ -15,7 +16,7 @@
 
 namespace posy::sealed {
 
-// What a row's unknowns add up to, a bit a column.
+// What a row's unknowns add up to, one bit per column.
 template <std::size_t words>
 using right_side = std::array<std::uint64_t, words>;
 

@@ -1,5 +1,5 @@
-// Sort the equations, then layer after layer: eliminate chunk by chunk, bump what does not fit, solve. Of
-// the 100 ns a key takes on a Zen 4, 25 are for sorting, 60 for elimination, 2 for solving (AVX-512; 10
+// Sort the equations, then layer after layer: eliminate chunk by chunk, bump what does not fit, solve. Of the
+// 100 ns that a key takes on a Zen 4, 25 are for sorting, 60 for elimination, 2 for solving (AVX-512; 10
 // without), and the rest for fresh memory.
 #include "sealed/build.hpp"
 
@@ -18,8 +18,8 @@
 namespace posy::sealed {
 namespace {
 
-// A remainder that has no solution after so many seeds, the later ones with half as many unknowns again, is
-// not made of random digests.
+// After this many seeds without a solution for the remainder, the later ones with half as many unknowns
+// again, the digests cannot be random.
 constexpr std::uint64_t max_attempts = 512;
 
 error not_random() {
@@ -69,7 +69,7 @@ class builder {
 };
 
 // Buckets first to last, and in a bucket the rows that start last come first. So the rows that find no place
-// are those that start first, where the bucket before has left the least room, and one number a bucket says
+// are those that start first, where the bucket before has left the least room, and one number per bucket says
 // which they are.
 template <class Row, std::size_t words>
 void builder<Row, words>::solve_chunk(solved_layer& layer, std::uint64_t chunk, std::span<const Row> rows,

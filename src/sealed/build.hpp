@@ -17,8 +17,8 @@ struct built {
     byte_view bytes() const { return std::as_bytes(memory.words()).first(size); }
 };
 
-// A set: `values` empty and value_bits 0. A map: a value a digest. An error when the memory cannot be had,
-// when a number is outside its limits, or when one digest has two values.
+// A set: `values` empty and value_bits 0. A map: one value per digest. An error when the memory cannot be
+// allocated, when a number is outside its limits, or when one digest has two values.
 result<built> build(std::span<const digest> digests, std::span<const std::uint64_t> values,
                     unsigned value_bits, double rate, unsigned threads);
 

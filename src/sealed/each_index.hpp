@@ -1,5 +1,5 @@
-// for_each_index for work that takes memory: a thread cannot throw, so that there was none is thrown after
-// all are done.
+// for_each_index for work that allocates: a thread cannot throw, so bad_alloc is thrown after all threads are
+// done.
 #pragma once
 
 #include <atomic>

@@ -8,10 +8,10 @@
 //   pattern   the coefficients; the first unknown of the window always has coefficient 1
 //
 // Rows are mixed even though digests are random already: multiply-shift digests are linear in the key, which
-// is the one thing a linear system must not see; and a system that has no solution is tried again with
-// another `tweak`. Each step below is a bijection, so equal rows are equal digests.
+// would break a linear system; and a system without a solution is tried again with another `tweak`. Each step
+// below is a bijection, so equal rows are equal digests.
 //
-// The mixing is the format. Cost: five multiplications a row.
+// The mixing is the format. Cost: five multiplications per row.
 #pragma once
 
 #include <bit>

@@ -13,7 +13,7 @@ namespace {
 
 // Unknowns of a layer that no key uses, measured: those at the ends of a chunk, and a share of all.
 constexpr double unused_a_chunk = 30, unused_share = 0.0011;
-// And so many starts at a chunk's front bump nothing, measured as well.
+// This many starts at the front of a chunk bump nothing; measured as well.
 constexpr double starts_without_bumps = 400;
 
 double bumped(const sealed::layer_shape& shape, double keys) {
@@ -22,7 +22,7 @@ double bumped(const sealed::layer_shape& shape, double keys) {
     return std::max(0.0, keys - used);
 }
 
-// A filter as it is expected to become.
+// The expected filter.
 struct expectation {
     sealed::header header;
     double rate = 0;

@@ -1,6 +1,6 @@
 // The two inner loops of a sealed set, in three instruction sets that give the same bits.
 //
-// Both are parities of masked words, one a column: AVX-512 counts the ones of eight columns at once, the
+// Both are parities of masked words, one per column: AVX-512 counts the ones of eight columns at once, the
 // avx2 set has an instruction for one column, and the scalar set folds the word.
 #pragma once
 
@@ -14,7 +14,7 @@ namespace posy::sealed {
 struct kernels {
     // What a window adds up to: bit j of the answer is the parity of
     //     (word j at `first` & low) ^ (word j at `second` & high)
-    // The words are little-endian and may lie anywhere. Precondition: columns <= 64.
+    // The words are little-endian and need no alignment. Precondition: columns <= 64.
     using adder = std::uint64_t(const std::byte* first, const std::byte* second, std::uint64_t low,
                                 std::uint64_t high, unsigned columns);
     adder* add;

@@ -1,4 +1,4 @@
-// Eight columns a vector, their parities by one population count.
+// Eight columns per vector, their parities by one population count.
 #if defined(__x86_64__)
 #include <immintrin.h>
 
@@ -43,7 +43,7 @@ POSY_AVX512 void substitute_avx512(const std::uint64_t* coefficients, const std:
         const std::uint64_t* known = rhs + j / 64;
         __m512i state = _mm512_maskz_loadu_epi64(used, states + j);
         for (unsigned i = 64; i-- > 0;) {
-            state = _mm512_add_epi64(state, state);  // GCC 12 warns of ghosts in slli
+            state = _mm512_add_epi64(state, state);  // GCC 12 gives a false warning about slli
             const __m512i row = _mm512_set1_epi64(static_cast<long long>(coefficients[i]));
             const __m512i sum = _mm512_popcnt_epi64(_mm512_and_si512(state, row));
             const __m512i right = _mm512_maskz_srlv_epi64(

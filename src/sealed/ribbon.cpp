@@ -51,8 +51,8 @@ result<ribbon> ribbon::open(std::shared_ptr<const void> keep_alive, byte_view pa
         it.layers_.push_back({shape, base + places.thresholds[i], base + places.tables[i]});
     }
 
-    // The remainder is small; unpacked into blocks like those of a layer, and a block of zeros behind, it is
-    // asked like one.
+    // The remainder is small. It is unpacked into blocks like those of a layer, followed by a block of zeros,
+    // and queried like a layer.
     const remainder_shape& last = h.remainder;
     if (last.unknowns > 0) {
         const std::byte* packed = base + places.remainder;

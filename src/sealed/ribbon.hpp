@@ -1,9 +1,9 @@
-// A sealed set in its bytes, ready to be asked: what the sealed filter and the Bloomier map have in common.
+// A sealed set in its bytes, ready for queries: what the sealed filter and the Bloomier map have in common.
 //
 // A lookup finds the layer that holds a key, if any does: the thresholds of the layers, a bit and a half per
-// hundred keys, tell. Then it adds up the two neighbouring blocks that the key's window touches: 16 bytes a
-// column in one run, so with 8 columns two or three lines of memory that are fetched together. 4 % of the
-// keys ask a second layer, 0.2 % a third.
+// hundred keys, tell. Then it adds up the two neighbouring blocks that the key's window touches: 16 bytes per
+// column in one run, so with 8 columns two or three cache lines that are fetched together. 4 % of the keys
+// ask a second layer, 0.2 % a third.
 //
 // Thread safety: immutable.
 #pragma once
@@ -23,19 +23,19 @@ namespace posy::sealed {
 
 class ribbon {
   public:
-    // Checks all that a lookup relies on, in one pass over the thresholds. What is accepted can be asked
-    // anything: wrong bits give wrong answers and nothing worse, even if the bytes change afterwards.
+    // Checks all that a lookup relies on, in one pass over the thresholds. After that every query is safe:
+    // wrong bits give wrong answers and nothing worse, even if the bytes change afterwards.
     static result<ribbon> open(std::shared_ptr<const void> keep_alive, byte_view payload,
                                base::instruction_set = base::best_instruction_set());
 
     byte_view bytes() const { return payload_; }
     std::uint64_t items() const { return header_.items; }
     unsigned value_bits() const { return header_.columns.value; }
-    // The share of strangers that are taken for members, from these very thresholds.
+    // The share of absent keys that are taken for members, computed from the actual thresholds.
     double rate() const { return rate_; }
 
     bool holds(digest d) const { return holds(locate(d)); }
-    // The value of a member; some value for a share of the strangers.
+    // The value of a member; an arbitrary value for a share of the absent keys.
     std::optional<std::uint64_t> find(digest d) const { return find(locate(d)); }
 
     // Calls use(i, answer) for every digest, in order, with memory fetched ahead.
@@ -49,7 +49,7 @@ class ribbon {
     }
 
   private:
-    // The two runs of words that a key's window lies in, and what they should add up to.
+    // The two runs of words that hold a key's window, and what they should add up to.
     struct equation {
         const std::byte* first = nullptr;  // null: no layer has such a key
         const std::byte* second = nullptr;
@@ -62,7 +62,7 @@ class ribbon {
         const std::byte* thresholds;
         const std::byte* table;
     };
-    // Digests whose memory is on its way at the same time.
+    // The number of digests with prefetches in flight.
     static constexpr std::size_t batch = 32;
 
     ribbon() = default;

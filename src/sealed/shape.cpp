@@ -10,7 +10,7 @@
 namespace posy::sealed {
 namespace {
 
-// A layer has this many keys an unknown. Less overload leaves unknowns unused, more sends more keys to the
+// A layer has this many keys per unknown. Less overload leaves unknowns unused, more sends more keys to the
 // next layer: at 1.04 it is 0.15 % of the unknowns and 4 % of the keys.
 constexpr double overload = 1.04;
 // A chunk loses some 30 unknowns at its ends, so this costs 0.05 %.
@@ -18,7 +18,7 @@ constexpr std::uint64_t chunk_keys = 65'536;
 // Seeds tried before the remainder gets more unknowns. At 1.6 % more unknowns than keys a third succeed.
 constexpr std::uint64_t attempts_a_size = 8;
 
-// How many of `count` are lean when a share of at least `extra` of them shall not be.
+// How many of `count` are lean when a share of at least `extra` of them must not be.
 std::uint64_t lean_of(std::uint64_t count, double extra) {
     const double rich = std::ceil(extra * static_cast<double>(count));
     return count - std::min(count, static_cast<std::uint64_t>(rich));

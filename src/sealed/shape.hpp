@@ -9,10 +9,10 @@
 //   layer      chunk | chunk | … | chunk           chunks are solved independently, so in parallel
 //   chunk      bucket | bucket | … | bucket | 64   windows start in the buckets; the last reach into 64 more
 //   bucket     128 starts and two bits: keys that start in its first 0, 16, 40 or 128 places are bumped
-//   block      64 unknowns of every column, 8 bytes a column
+//   block      64 unknowns of every column, 8 bytes per column
 //
 // Unknowns have `columns` bits: those of the value, if there is one, and of the fingerprint. A rate between
-// two powers of two is had by a mixture: the first unknowns of a layer are lean, the others have one more
+// two powers of two is reached by a mixture: the first unknowns of a layer are lean, the others have one more
 // column. A key has as many fingerprint bits as the unknown where its window starts.
 //
 // Thread safety: values. docs/sealed.md is the specification.
@@ -31,8 +31,8 @@ namespace posy::sealed {
 inline constexpr unsigned window = 64;
 inline constexpr unsigned bucket_starts = 128;
 // Measured at 4 % overload: 74 % of the buckets bump nothing, 24 % their first 16 starts, 2 % 40, and hardly
-// one all. That leaves 0.15 % of the unknowns unused; three bits a bucket leave 0.1 % and cost as much again,
-// one bit, for all or nothing, leaves 8 %.
+// one all. That leaves 0.15 % of the unknowns unused; three bits per bucket leave 0.1 % and cost as much
+// again; one bit, for all or nothing, leaves 8 %.
 inline constexpr std::array<unsigned, 4> bumped_starts{0, 16, 40, bucket_starts};
 
 inline constexpr unsigned max_layers = 16;
@@ -101,8 +101,8 @@ struct header {
     remainder_shape remainder;
 
     void put(std::vector<std::byte>& to) const;
-    // Takes a header from the front of the payload, every number within its limit. `behind` becomes the size
-    // of the header.
+    // Takes a header from the front of the payload and checks every number against its limit. `behind`
+    // becomes the size of the header.
     static result<header> take(byte_view payload, std::uint64_t& behind);
 };
 
@@ -116,7 +116,7 @@ struct arrangement {
     std::uint64_t size = 0;
 };
 
-// What a writer chooses for so many keys.
+// What a writer chooses for this many keys.
 layer_shape layer_for(std::uint64_t keys, double extra);
 remainder_shape remainder_for(std::uint64_t keys, double extra, std::uint64_t attempt);
 

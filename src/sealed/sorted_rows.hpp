@@ -1,10 +1,10 @@
 // Rows in the order of their places, each key once.
 //
 // One pass deals them to up to 4096 partitions by the leading bits of their place, about as many as the
-// second TLB has room for; each then fits into a core's cache, where a second deal, to about a row a bin, all
-// but finishes the sort. The order is that of the rows themselves, so the result depends neither on the order
-// of the input nor on the number of threads. Time: O(n) for random rows, O(n log n) for any. Memory: the rows
-// once, and a partition a thread.
+// second TLB has room for; each then fits into a core's cache, where a second pass, to about one row per bin,
+// nearly finishes the sort. The order is that of the rows themselves, so the result depends neither on the
+// order of the input nor on the number of threads. Time: O(n) for random rows, O(n log n) for any. Memory:
+// the rows once, and a partition per thread.
 #pragma once
 
 #include <algorithm>

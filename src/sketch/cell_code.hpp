@@ -14,9 +14,9 @@ namespace posy::sketch {
 
 void append_cells(const bit_array& cells, std::vector<std::byte>& out);
 
-// Reads a table of so many cells, after checking that their memory is within what is left of `max_bytes`. An
-// empty one when something is wrong; `in` knows what.
-// `seen` is told of every cell above 0: a table of zeros costs no more than its memory does.
+// Reads a table of `size` cells, after checking that their memory fits what is left of `max_bytes`. Empty on
+// error, which is recorded in `in`. `seen` is called for every cell above 0, so a table of zeros costs no
+// more than its memory.
 result<bit_array> take_cells(
     base::reader& in, std::uint64_t size, std::uint64_t max_bytes,
     const std::function<void(std::uint64_t at, std::uint32_t value)>& seen = [](auto, auto) {});

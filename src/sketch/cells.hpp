@@ -1,8 +1,8 @@
 // The counters of a sketch: 32 bits each, in the memory of a bit array, which its owner keeps.
 //
-// A cell that would pass 2^32 − 1 stops there and sticks: nothing wraps, and nothing is taken from it again,
-// because how much it stands for is not known any more. A key is counted at several cells at once, in one of
-// two ways: plainly, or conservatively (Estan and Varghese 2002), which touches only what it must.
+// A cell that would pass 2^32 − 1 stops there and sticks: nothing wraps, and nothing is subtracted from it
+// again, because its true value is no longer known. A key is counted at several cells at once, in one of two
+// ways: plainly, or conservatively (Estan and Varghese 2002), which touches only what it must.
 //
 // A view: a pointer and a size. Thread safety: none; const calls may run together.
 #pragma once
@@ -20,7 +20,7 @@ namespace posy::sketch {
 inline constexpr std::uint32_t largest = count_min::largest;
 inline constexpr std::uint64_t max_cells = count_min::max_counters;
 
-// Memory for so many cells, all zero. An error when it cannot be had.
+// Memory for this many cells, all zero. An error when it cannot be allocated.
 result<bit_array> make_cells(std::uint64_t size);
 
 // Byte is std::byte, or const std::byte for cells that are only read.

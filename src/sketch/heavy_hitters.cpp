@@ -47,8 +47,8 @@ void heavy_hitters::add(std::span<const std::string_view> keys, std::span<const 
     }
 }
 
-// An estimate that does not pass is of a key that is light now. Were it a candidate, its count stays behind;
-// but what stays behind is below the threshold, and a candidate below the threshold is not reported.
+// A key whose estimate does not pass is light now. If it is a candidate, its count is out of date, but below
+// the threshold, and a candidate below the threshold is not reported.
 void heavy_hitters::consider(std::string_view key, digest d, std::uint32_t estimate) {
     if (estimate <= dropped_ || estimate < threshold()) return;
     const auto [at, fresh] = candidates_.try_emplace(d);
@@ -164,8 +164,8 @@ result<heavy_hitters> heavy_hitters::parse(hasher hash, byte_view payload, const
         if (in.wrong()) break;
         candidate.key.assign(reinterpret_cast<const char*>(key.data()), key.size());
         found.emplace(d, std::move(candidate));
-        // A digest that was random shares its bucket with a few others. A stranger's might all be in one, and
-        // take time without end.
+        // Random digests share a bucket with a few others. Digests from a hostile message might all be in one
+        // bucket and take very long.
         if (found.bucket_size(found.bucket(d)) > 64) in.fail("digests that no hash gave");
     }
     const byte_view rest = in.rest();

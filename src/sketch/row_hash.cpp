@@ -5,7 +5,7 @@
 namespace posy::sketch {
 
 std::array<std::uint64_t, row_hash::draws> row_hash::draw(hash_seed seed, unsigned row) {
-    // Not the seed itself: multiply-shift hashing draws from that, and a row must know nothing of the digest.
+    // Not the seed itself: multiply-shift hashing draws from it, and a row must be independent of the digest.
     constexpr std::uint64_t name = 0x6873616820776f72;  // "row hash"
     const std::uint64_t own = base::draw(base::draw(name ^ seed.high, 0) ^ seed.low, 0);
     std::array<std::uint64_t, draws> drawn{};

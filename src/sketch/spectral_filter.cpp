@@ -85,7 +85,7 @@ void spectral_filter::insert(digest d, std::uint32_t times) {
     if (!second_) return;
     const bool moved = all_set(second_->marks, at);
     if (!moved && !stands_alone(cells, at, least)) return;
-    // What was counted before comes along when a key is moved.
+    // When a key is moved, its previous count moves with it.
     for (const std::uint64_t i : at) second_->marks.set(i);
     const key_positions there = cells_of(second_->geometry, second_digest(d));
     sketch::cells(second_->cells).add(there.size, there, moved ? times : least);

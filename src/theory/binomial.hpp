@@ -3,8 +3,7 @@
 
 namespace posy::theory {
 
-// ln Γ(x) for x > 0. Not std::lgamma, which writes the global `signgam` and so is no function for two
-// threads.
+// ln Γ(x) for x > 0. Not std::lgamma, which writes the global `signgam` and so is not thread-safe.
 double log_gamma(double x);
 
 // ln C(n, x); −∞ outside 0..n. n need not be whole.

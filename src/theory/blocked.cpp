@@ -4,8 +4,8 @@
 // That probability follows the words of the query from key to key. A word holds one or two queried bits (k ≤
 // 16), and words are alike, so the state is just (words with one bit uncovered, words with two); covered
 // words need no attention. Inclusion and exclusion would be shorter to write, but alternates in sign and
-// loses a rate of 1e-9 in its own rounding; here every term is positive. One table of 4097 probabilities a k
-// and word size, made at first use; its first 256, which is all that most filters need, on their own.
+// loses a rate of 1e-9 in its own rounding; here every term is positive. One table of 4097 probabilities per
+// k and word size, made at first use; its first 256, which is all that most filters need, on their own.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -25,7 +25,7 @@ constexpr unsigned words = 8, max_hashes = 16, max_load = 4096, usual_load = 255
 using states = std::array<double, (words + 1) * (words + 1)>;
 constexpr unsigned state(unsigned ones, unsigned twos) { return ones * (words + 1) + twos; }
 
-// A line as the hashes see it: k of them over words of so many bits.
+// A line and its hashes: k of them over words of this many bits.
 struct shape {
     unsigned k, word_bits;
 

@@ -1,5 +1,5 @@
-// What no filter can escape: how far its fill strays, and how small it can be; and the plainest thing that is
-// no filter, the list of hash values.
+// Bounds: how far the fill of a filter deviates, and how small a filter can be; and the simplest alternative
+// to a filter, the list of hash values.
 #include <algorithm>
 #include <cmath>
 #include <limits>

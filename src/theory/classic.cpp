@@ -12,7 +12,7 @@ namespace {
 // throws · ln(1 − part): the logarithm of the probability that none of them lands in that part of the array.
 double log_missed(double throws, double part) { return throws > 0 ? throws * std::log1p(-part) : 0; }
 
-// The chain behind spread_rate. Of u given bits still 0, a throw sets one with probability u/m; `steps`
+// The Markov chain of spread_rate. Of u given bits still 0, a throw sets one with probability u/m; `steps`
 // throws take u to v with the probability at (u, v). Squaring doubles the steps. Every term is positive and
 // the diagonal (1−u/m)^steps is known in closed form, so errors add up instead of doubling: they stay near k
 // log2(steps) ulps, where plain squaring would end with `steps` ulps.

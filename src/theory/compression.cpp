@@ -27,7 +27,7 @@ double beta(double p) { return std::exp2(1 / gamma(p)); }
 double compressed_limit(double bits_per_item) { return std::exp2(-bits_per_item); }
 
 double compressed_array_for(double bits_per_item, double k) {
-    // In s = kn/m the message takes k H(1−e^−s)/s bits an item, falling in s. Bisect on ln s.
+    // In s = kn/m the message takes k H(1−e^−s)/s bits per item, falling in s. Bisect on ln s.
     double low = -700, high = 10;
     const auto fits = [&](double log_s) {
         const double s = std::exp(log_s);

@@ -1,4 +1,4 @@
-// Throws that fall into groups at random: how likely is it that some group goes wrong?
+// Throws that fall into groups at random: the probability that some group goes wrong.
 //
 // Of L groups that share N throws, one with x of them goes wrong with probability b(x), whatever the others
 // do; b(x) = [x ≥ j] is "some counter reaches j". All go well with probability

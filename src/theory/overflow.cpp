@@ -55,7 +55,7 @@ double blocked_overflow_probability(unsigned j, double n, double m, unsigned k, 
     const double most = std::floor(words * word_bits * (j - 1.0) / k);  // keys that a line may have
     if (mean > most) return 1;
     if (bound / m * lines > 40) return 1;  // one given counter of every line is enough, but for e^-40
-    // Lines of more or fewer keys there are none.
+    // No line has more or fewer keys.
     const double reach = 12 * std::sqrt(mean) + 60, low = std::max(0.0, std::floor(mean - reach));
     const double high = std::min(most, std::floor(mean + reach));
     const double share = k % words / double(words);

@@ -1,4 +1,4 @@
-// What a sketch promises, and what it will do.
+// The guarantee of a sketch, and its expected error.
 #include <algorithm>
 #include <cmath>
 #include <limits>

@@ -28,24 +28,24 @@ class descriptor {
 };
 
 result<descriptor> open_for_reading(const std::filesystem::path&);
-// A regular file of ours, and nothing that someone put in its place: an error for links, pipes, devices and
-// folders. Never waits for another process.
+// Opens a regular file and nothing else: an error for links, pipes, devices and folders, which another user
+// may have put in its place. Never waits for another process.
 result<descriptor> open_regular(const std::filesystem::path&);
 
-// Waits for the first byte, and takes what else is there by then; 0 at the end.
+// Waits for the first byte and reads what is available by then; 0 at the end.
 result<std::size_t> read_waiting(int file, std::span<std::byte> into);
-// Bytes left when the end came; less than into.size() only at the end. `at`: an offset, or the current place.
+// The number of bytes read, less than into.size() only at the end of the file. `at`: an offset, or the
+// current position.
 result<std::size_t> read_fully(int file, std::span<std::byte> into, std::optional<std::uint64_t> at = {});
 result<void> write_fully(int file, byte_view);
 
-// The size, if the descriptor is of a regular file with something in it (files of /proc say 0 and have
-// plenty).
+// The size, if the descriptor is of a regular file with a size above 0 (files in /proc report 0 but have
+// content).
 std::optional<std::uint64_t> regular_size(int file);
-// Where the next read would start, if that can be said.
+// Where the next read would start, if the descriptor has a position.
 std::optional<std::uint64_t> position(int file);
 
-// A piece of a file in memory, read when it is touched. Whoever maps has checked that the file is long
-// enough.
+// A part of a file in memory, read on access. The caller has checked that the file is long enough.
 class mapping {
   public:
     static result<mapping> of(int file, std::uint64_t offset, std::uint64_t size);
@@ -63,17 +63,17 @@ class mapping {
     std::size_t size_;
 };
 
-// The file that a name leads to, through links; it need not exist, unless the name is a link.
+// The file that a name refers to after following links; it need not exist, unless the name is a link.
 result<std::filesystem::path> behind_links(const std::filesystem::path&);
-// Is this the file that the path leads to now?
+// Is this the file that the path refers to now?
 bool names(const std::filesystem::path&, int file);
 
 // What a committed file survives. Waiting for the disk costs milliseconds.
 enum class durability { power_loss, kill };
 
-// A file that appears under its name all at once, or not at all: written without a name where the file system
-// can, else beside the target; then renamed. Even a kill leaves nothing half done, at most a file
-// NAME.posy-tmp, which the next writer of the same target removes. A target that exists and is no regular
+// A file that appears under its name complete, or not at all. It is written without a name where the file
+// system supports that, otherwise beside the target, and then renamed. A killed process leaves at most a file
+// NAME.posy-tmp, which the next writer of the same target removes. A target that exists and is not a regular
 // file (a device, a pipe) is written directly.
 class atomic_file {
   public:
@@ -95,7 +95,7 @@ class atomic_file {
     std::filesystem::path target_;     // empty: written directly, or committed
 };
 
-// strerror as an error, behind what was tried.
+// The text of errno as an error, after what was tried.
 error system_error(const std::string& what);
 
 }  // namespace posy::base

@@ -1,4 +1,4 @@
-// One writer at a time: whoever reads a file, changes it and puts it back holds its lock meanwhile.
+// One writer at a time: a process that reads a file, changes it and writes it back holds its lock throughout.
 //
 // The lock is a file beside the target, NAME.posy-lock, held by flock(2), because the target itself is
 // replaced by a rename and may not exist yet. The system releases the lock of a process that ends in any way;
@@ -6,7 +6,7 @@
 // lock: a rename is atomic.
 //
 // Invariant: of all processes that hold the lock of a path, one has locked the file that the path names.
-// Cost: an open, a lock and an unlink; whoever waits looks again at most every 50 ms.
+// Cost: an open, a lock and an unlink; a waiting process tries again at most every 50 ms.
 #pragma once
 
 #include <chrono>
@@ -20,12 +20,13 @@ namespace posy::base {
 class file_lock {
   public:
     struct patience {
-        std::chrono::milliseconds limit{0};         // then it is an error; 0: do not wait at all
+        std::chrono::milliseconds limit{0};         // after which waiting fails; 0: do not wait
         std::chrono::milliseconds quiet{1000};      // on_wait is called once, after this long
         std::function<void(int holder)> on_wait{};  // with the holder's process id, 0 if that is not known
     };
 
-    // A link is followed. A target that exists and is no regular file needs no lock: it is written directly.
+    // A link is followed. A target that exists and is not a regular file needs no lock: it is written
+    // directly.
     static result<file_lock> take(const std::filesystem::path& target, const patience&);
     file_lock(file_lock&&) noexcept;
     file_lock& operator=(file_lock&&) = delete;

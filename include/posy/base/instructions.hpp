@@ -1,4 +1,4 @@
-// Which instructions to use. Never what comes out: every kernel gives the bits of the scalar one.
+// Which instructions to use. Results do not depend on it: every kernel gives the same bits as the scalar one.
 //
 // Kernels are compiled by function-level targets, so users need no compiler flags, and chosen once, at run
 // time. To add a set (NEON, say): name it here, and give the tables of kernels a column for it.
@@ -24,8 +24,8 @@ constexpr std::string_view name_of(instruction_set member) {
     return {};
 }
 
-// The best this machine has, or what the environment variable POSY_KERNEL (scalar, avx2, avx512) asks for if
-// the machine has it. Looked up once.
+// The best that this machine has, or the one that the environment variable POSY_KERNEL (scalar, avx2, avx512)
+// names, if the machine has it. Looked up once.
 instruction_set best_instruction_set();
 bool has(instruction_set);
 // All that this machine has, scalar first.

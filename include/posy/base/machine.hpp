@@ -1,9 +1,9 @@
-// What this process may use of the machine: the memory and the cores that its control groups leave it, and
-// not only what the machine has. A container of 512 MB on a machine of 512 GB has 512 MB.
+// What this process may use of the machine: memory and cores within the limits of its control groups. A
+// container of 512 MB on a machine of 512 GB has 512 MB.
 //
 // Control groups of both versions, at their usual place: memory.max and cpu.max (version 2),
 // memory.limit_in_bytes and cpu.cfs_quota_us (version 1), of the process's own group and of all above it, as
-// far as they can be seen from inside. What cannot be read sets no limit.
+// far as they are visible from inside. A file that cannot be read sets no limit.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ struct machine {
     unsigned cores = 1;        // a quota of 1.5 is 2
 };
 
-// `all` as far as the groups allow it that the files below `root` speak of ("/": those of this process).
+// `all`, limited by the control groups whose files are below `root` ("/": those of this process).
 machine within_groups(const machine& all, const std::filesystem::path& root);
 
 // Read once.

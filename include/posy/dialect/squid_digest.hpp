@@ -11,9 +11,9 @@
 //        8     4  count (not reliable)      22   106  zeros
 //       12     4  deleted                  128        the mask, lowest bit first
 //
-// Four hashes and as many bits as the sender likes; there is no checksum and no compression. A receiver
-// refuses a mask with more than 65 % of its bits set, so one that is to be believed has at least 4 bits for
-// every key. Thread safety: none; const calls may run together.
+// It always has four hashes, and any number of bits; there is no checksum and no compression. A receiver
+// refuses a mask with more than 65 % of its bits set, so a mask needs at least 4 bits per key to be accepted.
+// Thread safety: none; const calls may run together.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ class squid_digest {
     static constexpr std::size_t header_size = 128;
     static constexpr double max_fill = 0.65;
 
-    // An error where this build has no MD5, or such a mask would not fit the format's 32 bits.
+    // An error if this build has no MD5, or if the size of the mask does not fit the format's 32 bits.
     static result<squid_digest> make(std::uint64_t capacity, unsigned bits_per_entry = 8);
     static result<squid_digest> from_bytes(byte_view bytes,
                                            const read_limits& = read_limits::exactly(std::uint64_t{1} << 28));
@@ -40,7 +40,7 @@ class squid_digest {
 
     void insert(std::string_view url);
     bool may_contain(std::string_view url) const { return may_contain(hash(url)); }
-    // The same in two steps, so that many digests are asked for the price of one hash.
+    // The same in two steps, so that a key is hashed once for many digests.
     static digest hash(std::string_view url);
     bool may_contain(digest) const;
 

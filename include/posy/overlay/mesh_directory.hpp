@@ -1,17 +1,17 @@
-// Who has X: the summaries of all peers, asked at once (Summary Cache; Broder & Mitzenmacher 2004, 4).
+// Which peers may have a key: the summaries of all peers, queried together (Summary Cache; Broder &
+// Mitzenmacher 2004, 4).
 //
-// Every peer is known by name and by the last summary that could be put together from its messages: a
-// publisher's filter followed by deltas, or a digest of Squid. A message that makes no sense changes nothing.
-// A key costs one hash for each family and seed in use, however many peers share it, and a lookup for each
-// peer.
+// Every peer has a name and the last complete summary from its messages: a publisher's filter updated by
+// deltas, or a Squid digest. An invalid message changes nothing. A query costs one hash for each family and
+// seed in use, however many peers share it, and one lookup per peer.
 //
-// Peers are strangers. All their summaries together stay within a budget of memory: each peer may have an
-// equal share, and more while others leave room; whoever has more is forgotten first when others claim their
-// share. A summary that says yes to nearly every key is held and not asked.
+// Peers are not trusted. All their summaries together stay within a memory budget. Each peer may have an
+// equal share, and more while others leave room; when another peer claims its share, the summaries above
+// their share are evicted first. A summary that says yes to nearly every key is held but not queried.
 //
-// Time is handed in, in milliseconds, and messages are bytes: simulation and daemon run the same code.
-// Thread safety: all calls from any thread. A message is decoded by the caller of receive() without the lock
-// that questions take, one message of a peer at a time: nobody waits for a message that takes long.
+// Time is handed in, in milliseconds, and messages are bytes: simulation and daemon run the same code. Thread
+// safety: all calls from any thread. The caller of receive() decodes the message without the lock that
+// queries take, one message per peer at a time, so a slow message delays no query.
 #pragma once
 
 #include <cstdint>
@@ -32,33 +32,32 @@ namespace posy {
 
 class mesh_directory {
   public:
-    // A summary is taken within the limits; all of them within the budget, in bytes of memory.
+    // `limits` apply to each summary; the budget, in bytes of memory, to all of them together.
     explicit mesh_directory(const read_limits& limits = {}, std::uint64_t budget = ~std::uint64_t{0})
         : limits_(limits), budget_(budget) {}
 
-    // How many peers share the budget, if not as many as are known.
+    // The number of peers that share the budget, if it is not the number of known peers.
     void expect(std::size_t peers);
 
-    // What a publisher sent. A peer that was not known is from now on. `why`, if given, gets the reason when
-    // it is damaged or too large.
+    // A message from a publisher. An unknown peer becomes known. `why`, if given, receives the reason when
+    // the message is damaged or too large.
     reception receive(const std::string& peer, byte_view message, std::uint64_t now,
                       sequence = sequence::ascending, std::string* why = nullptr);
-    // What a Squid sent; the summary held until now stays when it is not a digest.
+    // A message from a Squid. If it is not a digest, the present summary stays.
     result<void> receive_squid(const std::string& peer, byte_view digest, std::uint64_t now);
-    // The peer says that nothing has changed.
+    // The peer reports that nothing has changed.
     void confirm(const std::string& peer, std::uint64_t now);
-    // What is held may not be the peer's: it stays in use until the next whole filter replaces it.
+    // The summary may not be the peer's: it stays in use until the next whole filter replaces it.
     void doubt(const std::string& peer);
     void forget(const std::string& peer);
 
-    // The generation of a publisher to ask for a delta from, and its bits; nothing when only the whole will
-    // do.
+    // The generation to request a delta from, and its bits; nothing when only the whole filter will do.
     std::optional<std::uint64_t> have(const std::string& peer) const;
     std::optional<edition> edition_of(const std::string& peer) const;
 
     struct summary {
         std::string peer;
-        std::uint64_t age = 0;               // since the last message that was believed
+        std::uint64_t age = 0;               // since the last accepted message
         std::optional<std::uint64_t> items;  // that it stands for
         double false_positive_rate = 0;
         std::uint64_t bytes = 0;  // in memory
@@ -68,12 +67,12 @@ class mesh_directory {
     std::vector<summary> summaries(std::uint64_t now) const;
     std::optional<summary> summary_of(const std::string& peer, std::uint64_t now) const;
 
-    // A summary beyond this rate is not asked. Ours reach three quarters at most: a filter planned for a rate
-    // of one half, the highest there is, that holds twice what it was planned for.
+    // A summary above this rate is not queried. Ours reach at most three quarters: a filter planned for a
+    // rate of one half, the highest possible, that holds twice its planned items.
     static constexpr double absurd_rate = 0.76;
 
-    // The peers that may have the key, in the order of their names; others certainly did not when they spoke,
-    // but for those whose summaries are absurd.
+    // The peers that may have the key, in the order of their names. All others did not have it when they sent
+    // their summary, except those whose summaries are above absurd_rate.
     struct holder {
         std::string peer;
         std::uint64_t age;
@@ -82,7 +81,7 @@ class mesh_directory {
 
     struct memory {
         std::uint64_t used = 0, budget = 0;
-        std::uint64_t evicted = 0;  // summaries forgotten because others claimed their share
+        std::uint64_t evicted = 0;  // summaries dropped because others claimed their share
     };
     memory memory_use() const;
 
@@ -91,7 +90,7 @@ class mesh_directory {
         squid_digest digest;
         std::uint64_t at;
     };
-    // What is held of a peer: a subscriber without a filter holds nothing.
+    // The state of a peer: a subscriber without a filter holds nothing.
     struct held {
         std::variant<subscriber, squid> summary;
         double false_positive_rate = 0;

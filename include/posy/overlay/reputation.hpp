@@ -1,15 +1,14 @@
-// Is a peer's summary worth asking? Whoever asks peers for what their summaries name counts what came of it.
+// Is a peer's summary worth asking? The results of requests to a peer that its summary suggested are counted.
 //
-// Of N keys looked up, a summary with false-positive rate r names at most Binomial(N, r) in vain; the rest of
-// those that the peer does not have are lies, or stale. A peer is rested when both hold:
+// Of N keys looked up, a summary with false-positive rate r gives at most Binomial(N, r) false hits; all
+// further false hits mean a false or stale summary. A peer is rested when both hold:
 //   - fewer than one in ten of the keys that it was asked for were there (a stale summary is still right
-//   about
-//     most of them);
-//   - more different keys were not there than r explains, with odds of 10^-12 against an honest summary. Keys
-//     are counted once: a popular one that happens to be a false positive says no more the second time.
-// It is judged with every false hit, over windows of at most a thousand answers and ten thousand lookups, so
-// an honest peer is rested by chance in one of 10^9 windows. A rest takes a minute, twice as long with each
-// relapse, an hour at most.
+//     about most of them);
+//   - more different keys were not there than r explains, with odds of 10^-12 against an honest summary.
+//     Keys are counted once: a popular false positive adds no evidence the second time.
+// The test runs at every false hit, over windows of at most a thousand answers and ten thousand lookups, so
+// an honest peer is rested by chance in one of 10^9 windows. A rest takes a minute; each further one takes
+// twice as long, up to an hour.
 //
 // A state machine: time and the number of lookups are handed in. Thread safety: none. Memory: 8 KB at most.
 #pragma once
@@ -26,7 +25,8 @@ class reputation {
 
     // The peer had the key.
     void hit();
-    // It did not. `lookups`: of anyone's keys in its summary, ever; `rate`: what the summary's bits predict.
+    // It did not. `lookups`: total lookups of keys in its summary so far; `rate`: what the summary's bits
+    // predict.
     void false_hit(std::uint64_t key, std::uint64_t lookups, double rate, time now);
 
     bool resting(time now) const { return now < rests_until_; }
@@ -52,7 +52,8 @@ class reputation {
     time rests_until_ = time::min();
 };
 
-// The number that Binomial variables of this mean exceed with a probability below 10^-12 (Bernstein's bound).
+// The number that a binomial variable of this mean exceeds with a probability below 10^-12 (Bernstein's
+// bound).
 double false_hits_beyond_chance(double mean);
 
 }  // namespace posy::overlay

@@ -1,9 +1,10 @@
 // A set as reconciliation sees it: different digests in ascending order. The key text stays with its owner.
 //
-// Two keys of one digest are one element here. With half digests that happens to any two of n keys with odds
-// of n² / 2^65: 3 in 100 million for a million keys, 3 % for a billion; with full ones, never.
+// Two keys with the same digest are one element here. With half digests, the probability that this happens
+// among n keys is n² / 2^65: 3 in 100 million for a million keys, 3 % for a billion. With full digests it is
+// negligible.
 //
-// Cost: sorting, once; 16 bytes an element either way. Thread safety: const calls from many threads.
+// Cost: sorting, once; 16 bytes per element with either width. Thread safety: const calls from many threads.
 #pragma once
 
 #include <cstdint>
@@ -59,7 +60,8 @@ class digest_set {
     std::uint64_t repeated_ = 0;
 };
 
-// Can elements under (hash, width) be compared with those of `mine`? If not, the error says what to change.
+// Can elements made with (hash, width) be compared with those of `mine`? If not, the error says what to
+// change.
 result<void> check_kin(const digest_set& mine, const hasher& hash, digest_width width);
 
 // What is in `a` and not in `b`, ascending. Precondition: both are ascending.

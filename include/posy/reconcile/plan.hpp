@@ -1,8 +1,9 @@
-// What it will take to reconcile two sets, and what share of the difference will be found.
+// The expected cost of reconciling two sets, and the share of the difference that will be found.
 //
-// A plan is a rehearsal: conversations of the session's own rules with random sets, real ones where they are
-// small, and otherwise with all that depends on chance drawn from its distribution (how far sketches and
-// symbols are off, how many symbols the difference takes). The draws are always the same, so that a plan is.
+// A plan is a simulation of sessions by the session's own rules. Small sets are reconciled as real random
+// sets. For larger ones every random quantity is drawn from its distribution (the errors of sketches and
+// symbols, the number of symbols that the difference takes). The random numbers are fixed, so a plan is
+// reproducible.
 //
 // Cost: up to a tenth of a second, and memory of some megabytes, whatever the sizes. Thread safety: pure.
 #pragma once
@@ -14,9 +15,9 @@ namespace posy::reconcile {
 struct set_sizes {
     std::uint64_t common = 0, only_here = 0, only_there = 0;
 
-    // Of two sets with so many items that differ by so many. The sum of all three is even, or the other side
-    // has one item more. An error where the difference is smaller than that of the sizes, or larger than
-    // their sum.
+    // Two sets of these sizes with a symmetric difference of this size. If the sum of all three is odd, the
+    // other set gets one item more. An error if the difference is smaller than the difference of the sizes,
+    // or larger than their sum.
     static result<set_sizes> of(std::uint64_t here, std::uint64_t there, std::uint64_t difference);
 
     std::uint64_t here() const { return common + only_here; }
@@ -25,16 +26,17 @@ struct set_sizes {
 };
 
 struct forecast {
-    // Both ways, until the side that asks knows the difference (outcome::finding), frames and all: the mean
-    // of many conversations, the standard deviation of one, and what no conversation exceeds.
+    // Bytes in both directions, frames included, until the asking side knows the difference
+    // (outcome::finding): the mean of many sessions, the standard deviation of one, and a bound that no
+    // session exceeds.
     double bytes = 0, deviation = 0, most = 0;
     double round_trips = 1;                 // on average
-    double listed = 0;                      // the exact way: how often the peer ends up listing its whole set
+    double listed = 0;                      // exact method: how often the peer ends up listing its whole set
     double found = 1, found_deviation = 0;  // the expected share, and its standard deviation
 };
 
-// `how` says by which way and with how many bits per item. Messages carry the hash's seed: with one that is
-// not 0 they are some bytes longer.
+// `how` gives the method and its bits per item. Messages carry the hash's seed: if it is not 0 they are a few
+// bytes longer.
 result<forecast> expect(const set_sizes& sizes, const settings& how, digest_width width = digest_width::half,
                         const hasher& hash = hasher());
 

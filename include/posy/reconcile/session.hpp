@@ -1,7 +1,7 @@
-// Two peers find out what each has that the other has not: one of them asks, the other answers.
+// Two peers find out what each has that the other lacks: one of them asks, the other answers.
 //
-// Each side is a state machine: it takes messages and gives messages, as bytes; nothing waits, and the
-// transport is the caller's. Messages go in turns, so a plain pipe each way will do:
+// Each side is a state machine: it receives and produces messages as bytes. Nothing waits, and the transport
+// is the caller's. Messages alternate, so a plain pipe in each direction is enough:
 //
 //   exact    ask: sketch        answer: coded symbols, or a part of the list of its elements, or all of it
 //            ask: more          answer: symbols, or the rest of the list, until the difference is known
@@ -10,9 +10,9 @@
 //   all      ask: what you lack, what I want text of     answer: texts, wants          ask: texts
 //
 // Memory is bounded by the limits, whatever a peer sends: a message is parsed within them, no more symbols
-// are accepted than were asked for, and where they do not decode the list is asked for instead. What a
-// peer says is checked against this side's own set and, for texts, against their digests. An error ends the
-// session and leaves one more message to send, which tells the peer why.
+// are accepted than were asked for, and where they do not decode the list is asked for instead. What a peer
+// sends is checked against this side's own set and, for texts, against their digests. An error ends the
+// session and leaves one more message to send, which tells the peer the reason.
 //
 // Thread safety: none.
 #pragma once
@@ -45,13 +45,13 @@ constexpr std::string_view name_of(method member) {
 }
 
 struct settings {
-    reconcile::method method = method::exact;  // of the side that asks; the other one follows
+    reconcile::method method = method::exact;  // chosen by the asking side; the other side follows
     double bits_per_item = 10;                 // of a filter or tree
-    bool fetch = false;                        // get the text of what this side lacks; needs digest_of below
+    bool fetch = false;                        // fetch the texts of missing keys; needs digest_of below
     read_limits limits{std::uint64_t{1} << 30};
 };
 
-// The owner of the keys. A side that has neither can be reconciled, but its peer cannot fetch.
+// Access to the keys. Without these functions a side can be reconciled, but its peer cannot fetch.
 struct key_owner {
     std::function<std::string(const digest&)> text_of{};
     std::function<digest(std::string_view)> digest_of{};
@@ -65,7 +65,7 @@ struct traffic {
 struct outcome {
     std::vector<digest> only_here{}, only_there{};  // ascending
     std::vector<std::string> texts{};               // of only_there, in the same order, if fetched
-    // The share of what is only here, and only there, that theory expects to have been found.
+    // The expected share found of the keys that are only here, and of those that are only there.
     double here_expected = 1, there_expected = 1;
 
     std::uint64_t items_there = 0;
@@ -74,15 +74,15 @@ struct outcome {
     traffic finding, telling;                               // until the difference is known, and from then on
 };
 
-// A hash for one conversation: SipHash under 34 random bits, which take five bytes of each message. The side
-// that asks draws it and the other hashes its keys by the hash of the first message, so that nobody who chose
-// keys before knows under which hash they would have to collide. An error where there is no randomness.
+// A hash for one session: SipHash under 34 random bits, which take five bytes of each message. The asking
+// side draws it, and the other side hashes its keys with the hash of the first message. So keys that were
+// chosen earlier cannot be made to collide under it. An error if the system has no source of random numbers.
 result<hasher> fresh_hasher();
 
 class session {
   public:
-    // The set must outlive the session. The side that asks is the one that knows the whole outcome; the other
-    // learns what it lacks, and what it alone has as far as it was found here or its text was asked for.
+    // The set must outlive the session. The asking side learns the whole outcome. The other side learns what
+    // it lacks, and what only it has as far as this was found here or its text was requested.
     static result<session> ask(const digest_set& mine, const settings&, key_owner = {});
     static session answer(const digest_set& mine, const settings&, key_owner = {});
     session(session&&) noexcept;
@@ -92,7 +92,7 @@ class session {
     // The next message to send, if there is one now.
     std::optional<std::vector<std::byte>> send();
     result<void> receive(byte_view message);
-    // Nothing more will be received. What send() still has is to be sent.
+    // Nothing more will be received. Messages that send() still returns must be sent.
     bool done() const;
     const outcome& found() const;
 

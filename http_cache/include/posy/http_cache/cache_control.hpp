@@ -1,11 +1,11 @@
 // Cache-Control (RFC 9111, 5.2) as plain structs: what a shared cache acts on, unknown directives left out.
 //
-// Doubt is settled towards not reusing (RFC 9111, 4.2.1): an argument that is missing or is no number, or a
-// directive repeated with another value, counts as 0 seconds (min-fresh: as the largest); a list of fields
-// that is empty, names Cache-Control or Vary or has more than 100 names counts as no list at all, that is as
-// the plain directive. A value that is not of the form token[=token|"text"], … at all (an unclosed quote, a
-// semicolon) is no-store and private in a response, no-cache and no-store in a request, whatever else it
-// says.
+// Doubtful values are read so that the response is not reused (RFC 9111, 4.2.1). An argument that is missing
+// or not a number, or a directive repeated with another value, counts as 0 seconds (min-fresh: as the largest
+// value). A list of fields that is empty, names Cache-Control or Vary, or has more than 100 names counts as
+// no list, that is, as the plain directive. A value that does not have the form token[=token|"text"], … (an
+// unclosed quote, a semicolon) means no-store and private in a response, no-cache and no-store in a request,
+// whatever else it contains.
 #pragma once
 
 #include <optional>
@@ -31,18 +31,18 @@ struct request_directives {
 
 struct response_directives {
     bool no_store = false;
-    bool no_cache = false;    // the plain form; of the other one below
+    bool no_cache = false;    // the plain form; for the list form see below
     bool is_private = false;  // the plain form
     bool is_public = false;
     bool must_revalidate = false;
     bool proxy_revalidate = false;
     bool must_understand = false;
     std::optional<seconds> max_age{}, s_maxage{}, stale_while_revalidate{}, stale_if_error{};
-    // What no-cache="…" and private="…" name: fields that a shared cache does not keep. (no-cache would allow
-    // to keep them until a validation; leaving them out is simpler and as correct, 5.2.2.4.)
+    // The fields that no-cache="…" and private="…" name: a shared cache does not keep them. (With no-cache
+    // they may be kept until a validation; leaving them out is simpler and equally correct, 5.2.2.4.)
     std::vector<std::string> unkept_fields{};
 
-    // May it never be used stale, whatever else is said (4.2.4)? s-maxage includes proxy-revalidate
+    // Must it never be used stale, whatever other directives say (4.2.4)? s-maxage includes proxy-revalidate
     // (5.2.2.10).
     bool never_stale() const { return no_cache || must_revalidate || proxy_revalidate || s_maxage; }
 };

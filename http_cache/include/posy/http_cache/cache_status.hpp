@@ -1,4 +1,4 @@
-// The Cache-Status field (RFC 9211): what this cache did with a request, for whoever debugs it.
+// The Cache-Status field (RFC 9211): what this cache did with a request, for debugging.
 #pragma once
 
 #include <optional>
@@ -14,7 +14,7 @@ enum class forward_reason { bypass, method, uri_miss, vary_miss, miss, request, 
 std::string_view name_of(forward_reason);
 
 // One member of the list: `text()` is "posy; fwd=stale; fwd-status=304; stored; ttl=60". A hit has no fwd; a
-// revalidation has fwd=stale, and hit is not said.
+// revalidation has fwd=stale and no hit.
 struct cache_status {
     std::string cache{};  // our name; a token as it is, anything else quoted
     bool hit = false;

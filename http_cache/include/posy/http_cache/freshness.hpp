@@ -1,7 +1,7 @@
 // How old a response is, and how old it may become (RFC 9111, 4.2). Pure functions of a head and of moments.
 //
 // Heuristic freshness is a tenth of the time since Last-Modified, at most a day: the fraction of RFC 9111,
-// 4.2.2; the cap is ours, since after a day nobody should be surprised by a stale page that nobody promised.
+// 4.2.2; the cap is ours: a page whose lifetime was never stated should not be served for more than a day.
 #pragma once
 
 #include "posy/http_cache/cache_control.hpp"
@@ -19,8 +19,8 @@ bool heuristically_cacheable(unsigned status);
 // Does the origin state a lifetime: s-maxage, max-age or Expires, however it reads?
 bool has_explicit_lifetime(const fields& response, const response_directives&);
 
-// s-maxage, else max-age, else Expires − Date, else the heuristic, else 0. What cannot be read or contradicts
-// itself is 0. `received` stands in for a missing Date.
+// s-maxage, else max-age, else Expires − Date, else the heuristic, else 0. Unreadable or contradictory values
+// count as 0. `received` replaces a missing Date.
 seconds freshness_lifetime(const response_head&, const response_directives&, seconds received);
 
 // corrected_initial_age of 4.2.3: the larger of the apparent age (received − Date) and Age plus the time that

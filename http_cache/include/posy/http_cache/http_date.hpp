@@ -13,12 +13,12 @@ namespace posy::http_cache {
 
 using seconds = std::int64_t;
 
-// Reads an IMF-fixdate, an RFC 850 date or an asctime date. The weekday has to be one, but may be the wrong
-// one: people get it wrong, and it adds nothing. `now` settles the two-digit year of RFC 850: what would be
-// more than 50 years ahead is the same year of the century before.
+// Reads an IMF-fixdate, an RFC 850 date or an asctime date. The weekday must be a valid name but may be the
+// wrong day: senders get it wrong, and it adds nothing. `now` resolves the two-digit year of RFC 850: a date
+// more than 50 years ahead belongs to the century before.
 std::optional<seconds> parse_http_date(std::string_view text, seconds now);
 
-// As an IMF-fixdate, "Sun, 06 Nov 1994 08:49:37 GMT"; years beyond 0 to 9999 are cut to the nearest moment.
+// As an IMF-fixdate, "Sun, 06 Nov 1994 08:49:37 GMT"; times outside the years 0 to 9999 are clamped.
 std::string http_date(seconds);
 
 }  // namespace posy::http_cache

@@ -2,11 +2,10 @@
 //
 // Divided into shards by a hash of the URL, each with its own lock, queues and equal part of the budget;
 // there are fewer than asked for when a shard would have less than least_shard. An object above an eighth of
-// its shard's budget is refused: one large object should not sweep out hundreds. At most most_variants of one
-// URL are kept; one more drops the oldest.
-// Cost: two hashes of the URL and one lock a call, and a comparison per variant of the URL.
-// Invariant: the sizes of what is held never exceed the budget, shard by shard.
-// Thread safety: every call from any thread.
+// its shard's budget is refused: one large object should not evict hundreds. At most most_variants of one URL
+// are kept; one more drops the oldest. Cost per call: two hashes of the URL, one lock, and a comparison per
+// variant of the URL. Invariant: the sizes of what is held never exceed the budget, shard by shard. Thread
+// safety: every call from any thread.
 #pragma once
 
 #include <cstdint>
@@ -42,15 +41,15 @@ class memory_store {
     stored peek(std::string_view url, const request_head&) const;
     bool has(std::string_view url) const;
 
-    // In place of the same variant, if there is one. False when it is too large: then the old one is gone
-    // too, for it is outdated.
+    // Replaces the same variant, if there is one. False when it is too large; the old one is removed
+    // nevertheless, because it is outdated.
     bool put(stored);
     // The largest object that put() takes.
     std::uint64_t largest() const;
     // All variants. False when there was none.
     bool erase(std::string_view url);
 
-    // Each URL once. Shard by shard under its lock: the same rules as for an observer.
+    // Each URL once. Calls are made under the lock of a shard: the same rules as for an observer.
     void for_each_url(const std::function<void(std::string_view)>&) const;
     store_counts counts() const;
 

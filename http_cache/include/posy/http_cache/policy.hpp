@@ -14,8 +14,8 @@
 namespace posy::http_cache {
 
 // May the cache be asked at all? GET and HEAD, without content, and without If-Match or If-Unmodified-Since,
-// which are for the origin alone (RFC 9111, 4.3.2). A Range does not matter: a full response is a right
-// answer. Wants the head as received (Transfer-Encoding tells that there is content).
+// which are for the origin alone (RFC 9111, 4.3.2). A Range does not matter: a full response is a correct
+// answer. Needs the head as received (Transfer-Encoding shows that there is content).
 bool may_look_up(const request_head&);
 
 // Can the status be the answer to a GET without conditions, ranges and credentials for a proxy? Not 206, 304,
@@ -24,17 +24,17 @@ bool answers_plain_get(unsigned status);
 
 // May, and should, the response be kept (RFC 9111, 3 and 3.5)? Only what answers GET, complete (no 206, no
 // 304) and final; no-store, private, Authorization, must-understand and Vary: * as the RFC says. Stricter
-// than the RFC: with Set-Cookie only if the origin states a lifetime and says public. Should: what would be
-// stale at once and has no validator is left alone. `received` is when its head came.
+// than the RFC: with Set-Cookie only if the origin states a lifetime and says public. A response that would
+// be stale at once and has no validator is not stored. `received` is when its head came.
 bool storable(const request_head&, const response_head&, seconds received);
 
 // RFC 9111, 3.5: what answers a request with Authorization is for that client alone, unless it says public,
-// must-revalidate or s-maxage itself. Of a 304, too: what is stored does not learn from it.
+// must-revalidate or s-maxage itself. This holds for a 304, too: it does not update the stored response.
 bool for_everyone(const request_head&, const response_head&);
 
 enum class verdict {
     serve,                 // the stored response answers, fresh or stale as the client allows
-    serve_and_revalidate,  // it answers; validate it behind the client's back (stale-while-revalidate)
+    serve_and_revalidate,  // it answers; validate it in the background (stale-while-revalidate)
     validate,              // ask with conditional(); a 304 means freshened() answers
     forward,               // ask as the client asked; nothing stored helps
     refuse,                // only-if-cached, and nothing to serve: 504 (Gateway Timeout)

@@ -1,15 +1,15 @@
 // The two tiers as one: memory in front of an optional disk.
 //
-// memory.bytes is all that objects take, wherever they are: an eighth of it is for those on their way, which
-// are collected within room(), and for those that were evicted and are still being sent; with a disk a
-// quarter is for its index; the rest is the memory store's. Whoever puts an object has collected it in the
+// memory.bytes is the memory of all objects, in any state. An eighth of it is for objects that are arriving,
+// which are collected within room(), and for those that were evicted and are still being sent. With a disk, a
+// quarter is for its index. The rest is the memory store's. An object that is put has been collected in the
 // room().
 //
-// What is put goes to both; what is found on disk comes back into memory. The observer hears of the union: a
-// URL has entered when it is in either tier, and left when it is in neither.
-// Cost: without a disk, the memory store's. With one, a find that misses in memory may read a file, and a put
-// writes one: both block, so an event loop asks memory() first and does the rest on another thread.
-// Thread safety: every call from any thread. Changes to one URL are made one after the other in both tiers.
+// An object that is put goes to both tiers; one that is found on disk is put back into memory. The observer
+// sees the union: a URL has entered when it is in either tier, and left when it is in neither. Cost: without
+// a disk, the memory store's. With one, a find that misses in memory may read a file, and a put writes one:
+// both block, so an event loop asks memory() first and does the rest on another thread. Thread safety: every
+// call from any thread. Changes to one URL are made one after the other in both tiers.
 #pragma once
 
 #include <memory>
@@ -41,7 +41,7 @@ class store {
 
     stored find(std::string_view url, const request_head&);
     bool has(std::string_view url) const;
-    // False when neither tier took it. A disk that cannot be written is a tier that did not take it.
+    // False when neither tier took it. A disk that cannot be written does not take it.
     bool put(const stored&);
     bool erase(std::string_view url);
 

@@ -1,5 +1,5 @@
-// A response as the cache keeps it: an immutable value, shared by pointer between the stores and those who
-// are sending it at the moment.
+// A response as the cache keeps it: an immutable value, shared by pointer between the stores and the
+// connections that are sending it.
 //
 // Everything that a hit needs is computed once, here: directives, lifetime, age on arrival, and the head as
 // it goes over the wire. A hit is then wire_head, a few lines of the moment (Age, Via, Cache-Status), an
@@ -21,14 +21,14 @@
 namespace posy::http_cache {
 
 // When the request was sent, and when the response's head came (RFC 9111, 4.2.3), by a clock that never runs
-// backwards. Ages are counted by it; what the origin says of moments is compared with the time of day.
+// backwards. Ages are counted by it; dates from the origin are compared with the time of day.
 struct exchange_times {
     seconds requested = 0, received = 0;
     seconds ahead = 0;  // of the time of day, after that was set back
     seconds time_of_day() const { return received - ahead; }
 };
 
-// What a store knows an object by.
+// How a store identifies an object.
 struct label {
     std::string url;  // normal (normal_url)
     http_cache::variant variant;
@@ -36,8 +36,8 @@ struct label {
     std::uint64_t size = 0;  // bytes, against a store's budget
 };
 
-// The 128-bit name of a variant of a URL: of its file on disk, of its trace in the eviction queues. Under a
-// secret hash, so that nobody can make two of one name.
+// The 128-bit name of a variant of a URL: of its file on disk, of its trace in the eviction queues. Made with
+// a secret hash, so that two objects cannot be made to have the same name.
 digest name_of(const label&, const hasher&);
 
 // What a stored response costs beyond its texts: itself (352 bytes), its place in table and queues (176), the
