@@ -67,7 +67,7 @@ result<void> session::party::open_and_take(byte_view message) {
         return error::mismatch("not a reconciliation message; is there a 'posy reconcile' at the other end?");
     if (opened->kind() == kind::refusal)
         return error::mismatch("the peer gave up: " + printable(opened->payload()));
-    // Of two that ask, each with a hash of its own, this is what is wrong.
+    // If both sides ask, each with a hash of its own, this is the actual mistake.
     if (opened->kind() == kind::sketch && awaited_ == step::symbols) return expect(*opened, kind::symbols);
     if (auto kin = check_kin(*mine_, opened->hash(), mine_->width()); !kin) return kin;
     auto taken = take(*opened);

@@ -17,8 +17,8 @@ namespace {
 
 using sketch::const_cells;
 
-// The second filter looks at the digest anew. Scaled from the same bits, its positions would be half of the
-// first one's, and keys that meet in one filter would meet again in the other.
+// The second filter mixes the digest again. Scaled from the same bits, its positions would be half of the
+// first one's, and keys that collide in one filter would collide in the other.
 digest second_digest(digest d) { return {base::draw(d.low, 0), base::draw(d.high, 0)}; }
 
 geometry second_geometry(geometry g) {
