@@ -4,11 +4,11 @@
 
 #include <mutex>
 
+#include "filter_options.hpp"
 #include "keys.hpp"
+#include "numbers.hpp"
 #include "posy/parallel.hpp"
 #include "posy/plan.hpp"
-#include "shape.hpp"
-#include "text.hpp"
 #include "tool.hpp"
 
 namespace posy::tool {
@@ -16,7 +16,7 @@ namespace {
 
 struct options {
     key_options keys;
-    shape_options shape;
+    filter_options shape;
     hash_options hash;
     std::string output;
     bool counting = false, growing = false;

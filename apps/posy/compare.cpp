@@ -4,8 +4,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "numbers.hpp"
 #include "posy/estimate.hpp"
-#include "text.hpp"
 #include "tool.hpp"
 
 namespace posy::tool {

@@ -15,12 +15,12 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 
+#include "filter_options.hpp"
 #include "keys.hpp"
+#include "numbers.hpp"
+#include "ordered_blocks.hpp"
 #include "posy/theory.hpp"
-#include "shape.hpp"
-#include "text.hpp"
 #include "tool.hpp"
-#include "turns.hpp"
 
 namespace posy::tool {
 namespace {
@@ -92,7 +92,7 @@ void add(spectral_filter& filter, const batch& b) {
 
 template <class Counts>
 void count_keys_in(Counts& counts, const options& o) {
-    for_each_block_in_turn(o.keys, "counting", [&](const block& piece) {
+    for_each_block_in_order(o.keys, "counting", [&](const block& piece) {
         return [&counts, b = batch_of(o, counts.hash(), piece)] { add(counts, b); };
     });
 }
@@ -164,7 +164,7 @@ spectral_filter make_spectral(const options& o) {
         w.bits_per_item = std::floor((static_cast<double>(parse_amount(o.memory)) - words) / counter) /
                           static_cast<double>(w.items);
     }
-    geometry g = spectral_shape(w, "count");
+    geometry g = spectral_geometry(w, "count");
     g.hash = o.hash.family();
     g.seed = o.hash.seed();
     return take(spectral_filter::make(g, o.recurring ? spectral_method::recurring_minimum
@@ -218,7 +218,7 @@ void ask(const options& o) {
     const message m = load_message(o.ask);
     const auto [hash, estimate] = estimator_in(m.body, display_name(o.ask));
     bool found = false;
-    for_each_block_in_turn(o.keys, "asking", [&](const block& piece) {
+    for_each_block_in_order(o.keys, "asking", [&](const block& piece) {
         const batch b = batch_of(o, hash, piece);
         std::vector<std::uint32_t> estimates(b.keys.size());
         estimate(b.digests, estimates);

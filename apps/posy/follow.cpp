@@ -21,9 +21,9 @@
 #include "locking.hpp"
 #include "node/backoff.hpp"
 #include "node/remote.hpp"
+#include "numbers.hpp"
 #include "posy/base/file.hpp"
 #include "source.hpp"
-#include "text.hpp"
 #include "tool.hpp"
 
 namespace posy::tool {

@@ -3,11 +3,11 @@
 
 #include <nlohmann/json.hpp>
 
+#include "numbers.hpp"
 #include "posy/base/instructions.hpp"
 #include "posy/estimate.hpp"
 #include "posy/standing.hpp"
 #include "posy/theory.hpp"
-#include "text.hpp"
 #include "tool.hpp"
 
 namespace posy::tool {

@@ -3,8 +3,8 @@
 #include <charconv>
 #include <nlohmann/json.hpp>
 
+#include "numbers.hpp"
 #include "posy/base/machine.hpp"
-#include "text.hpp"
 #include "tool.hpp"
 
 namespace posy::tool {

@@ -25,9 +25,9 @@ int run(int argc, char** argv) {
     add_plan(app);
     add_build(app);
     add_query(app);
-    add_change(app);
+    add_add_and_remove(app);
     add_info(app);
-    add_combine(app);
+    add_set_algebra(app);
     add_compare(app);
     add_pack(app);
     add_delta(app);

@@ -5,7 +5,7 @@
 
 #include "node/key_repair.hpp"
 #include "node_options.hpp"
-#include "text.hpp"
+#include "numbers.hpp"
 #include "tool.hpp"
 
 namespace posy::tool {

@@ -4,12 +4,12 @@
 
 #include <mutex>
 
+#include "filter_options.hpp"
 #include "keys.hpp"
 #include "locking.hpp"
+#include "numbers.hpp"
 #include "posy/base/file.hpp"
 #include "posy/packet.hpp"
-#include "shape.hpp"
-#include "text.hpp"
 #include "tool.hpp"
 
 namespace posy::tool {

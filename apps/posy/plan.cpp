@@ -5,13 +5,13 @@
 
 #include <nlohmann/json.hpp>
 
+#include "filter_options.hpp"
+#include "numbers.hpp"
 #include "plan_bounds.hpp"
 #include "plan_family.hpp"
-#include "plot.hpp"
+#include "plan_plot.hpp"
 #include "posy/growing_filter.hpp"
 #include "posy/message_size.hpp"
-#include "shape.hpp"
-#include "text.hpp"
 #include "tool.hpp"
 
 namespace posy::tool {
@@ -198,7 +198,7 @@ json to_json(const advice& a) {
 
 void add_plan(CLI::App& app) {
     struct state {
-        shape_options shape;
+        filter_options shape;
         family_options family;
         bounds_options bounds;
         bool json = false, table = false;

@@ -6,8 +6,8 @@
 #include <limits>
 #include <optional>
 
+#include "numbers.hpp"
 #include "posy/theory.hpp"
-#include "text.hpp"
 #include "tool.hpp"
 
 namespace posy::tool {

@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "filter_options.hpp"
+#include "numbers.hpp"
 #include "posy/count_min.hpp"
 #include "posy/message_size.hpp"
 #include "posy/reconcile/plan.hpp"
@@ -11,8 +13,6 @@
 #include "posy/spectral_filter.hpp"
 #include "posy/theory.hpp"
 #include "posy/window_filter.hpp"
-#include "shape.hpp"
-#include "text.hpp"
 #include "tool.hpp"
 
 namespace posy::tool {
@@ -158,7 +158,7 @@ std::string family_options::reconciliation(const plan& beside, nlohmann::ordered
 // What `posy count --spectral` makes for so many keys and this rate of wrong answers.
 std::string family_options::spectral(const plan& beside, nlohmann::ordered_json& json) const {
     const geometry g =
-        spectral_shape({.items = beside.items, .rate = beside.false_positive_rate}, "plan: --spectral");
+        spectral_geometry({.items = beside.items, .rate = beside.false_positive_rate}, "plan: --spectral");
     const auto memory_by = [&](spectral_method method) { return spectral_filter::memory_bytes(g, method); };
     const std::uint64_t memory = memory_by(spectral_method::minimum_increase);
     const std::uint64_t recurring = memory_by(spectral_method::recurring_minimum);

@@ -5,10 +5,10 @@
 #include <memory>
 
 #include "keys.hpp"
-#include "near.hpp"
-#include "text.hpp"
+#include "near_match.hpp"
+#include "numbers.hpp"
+#include "ordered_blocks.hpp"
 #include "tool.hpp"
-#include "turns.hpp"
 
 namespace posy::tool {
 namespace {
@@ -105,7 +105,7 @@ template <class Filter>
 void run(const options& o, const Filter& filter) {
     if (o.near) warn_if_near_is_vague(rate_of(filter), o.alphabet);
     query<Filter> q(o, filter);
-    for_each_block_in_turn(o.keys, "querying", [&](const block& piece) {
+    for_each_block_in_order(o.keys, "querying", [&](const block& piece) {
         return [out = q(piece)] {
             if (!out.empty()) print(out);
         };

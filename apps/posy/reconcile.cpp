@@ -8,12 +8,12 @@
 #include <mutex>
 #include <nlohmann/json.hpp>
 
+#include "filter_options.hpp"
 #include "keys.hpp"
-#include "peer.hpp"
+#include "numbers.hpp"
 #include "posy/base/threads.hpp"
 #include "posy/secret_hash.hpp"
-#include "shape.hpp"
-#include "text.hpp"
+#include "reconcile_peer.hpp"
 #include "tool.hpp"
 
 namespace posy::tool {

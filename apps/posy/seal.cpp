@@ -5,10 +5,10 @@
 #include <bit>
 #include <mutex>
 
+#include "filter_options.hpp"
 #include "keys.hpp"
+#include "numbers.hpp"
 #include "posy/theory.hpp"
-#include "shape.hpp"
-#include "text.hpp"
 #include "tool.hpp"
 
 namespace posy::tool {

@@ -6,13 +6,13 @@
 
 #include <chrono>
 
+#include "filter_options.hpp"
 #include "keys.hpp"
 #include "locking.hpp"
-#include "shape.hpp"
-#include "stop.hpp"
-#include "text.hpp"
+#include "numbers.hpp"
+#include "ordered_blocks.hpp"
+#include "stop_signal.hpp"
 #include "tool.hpp"
-#include "turns.hpp"
 
 namespace posy::tool {
 namespace {
@@ -129,7 +129,7 @@ void run(options& o) {
     window_filter filter = open(o);
     overload load(filter);
     std::uint64_t late = 0, printed = 0;
-    for_each_block_in_turn(o.keys, "looking", [&](const block& piece) {
+    for_each_block_in_order(o.keys, "looking", [&](const block& piece) {
         return [&, sights = sights_in(o, filter.hash(), piece)] {
             std::string out;
             for (const auto& [key, time, record] : sights) {

@@ -1,7 +1,7 @@
 #include "source.hpp"
 
-#include "secret.hpp"
-#include "text.hpp"
+#include "numbers.hpp"
+#include "secret_file.hpp"
 #include "tool.hpp"
 #ifdef POSY_NODE
 #include "node/remote.hpp"

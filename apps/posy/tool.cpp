@@ -7,9 +7,9 @@
 #include <cmath>
 
 #include "locking.hpp"
+#include "numbers.hpp"
 #include "posy/base/file.hpp"
 #include "posy/standing.hpp"
-#include "text.hpp"
 
 namespace posy::tool {
 

@@ -9,7 +9,7 @@
 
 namespace posy::tool {
 
-class shape_options {
+class filter_options {
   public:
     void add_to(CLI::App&);
     // What was asked for. `items` where the command line does not say.
@@ -29,7 +29,7 @@ class shape_options {
 
 // The counters of a spectral filter: as the bits of the best filter for such a wish, spread, since lines and
 // blocks gain nothing where a counter takes four bytes. Throws a failure that begins with `who`.
-geometry spectral_shape(wishes, const std::string& who);
+geometry spectral_geometry(wishes, const std::string& who);
 
 class hash_options {
   public:

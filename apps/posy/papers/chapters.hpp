@@ -5,9 +5,9 @@
 #include <string>
 #include <string_view>
 
-#include "papers_printed.hpp"
-#include "papers_report.hpp"
-#include "papers_simulation.hpp"
+#include "laboratory.hpp"
+#include "printed.hpp"
+#include "report.hpp"
 
 namespace posy::tool::papers {
 
@@ -29,8 +29,8 @@ section write_slides(const laboratory&);
 section write_hadoop(const laboratory&);
 section write_counters(const laboratory&);
 
-// Sections of a chapter that have a file of their own, appended to it: figures (papers_figures.cpp), messages
-// (papers_messages.cpp), flows and applications (papers_flows.cpp).
+// Sections of a chapter that have a file of their own, appended to it: figures (figures.cpp), messages
+// (messages.cpp), flows and applications (flows.cpp).
 void ask_fan_figure(laboratory&);
 void add_fan_figure(const laboratory&, section&);
 void ask_mitzenmacher_figures(laboratory&);

@@ -1,4 +1,4 @@
-#include "papers_report.hpp"
+#include "report.hpp"
 
 #include <fmt/core.h>
 
@@ -7,8 +7,8 @@
 #include <fstream>
 #include <iterator>
 
+#include "catalogue.hpp"
 #include "gnuplot.hpp"
-#include "papers_catalogue.hpp"
 #include "posy/base/file.hpp"
 #include "tool.hpp"
 

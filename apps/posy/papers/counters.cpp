@@ -7,11 +7,11 @@
 #include <cmath>
 #include <numeric>
 
-#include "papers.hpp"
-#include "papers_trial.hpp"
+#include "chapters.hpp"
 #include "posy/counting_filter.hpp"
 #include "posy/theory.hpp"
 #include "tool.hpp"
+#include "trial.hpp"
 
 namespace posy::tool::papers {
 namespace {

@@ -1,15 +1,15 @@
 // posy papers: the tables, figures and simulations of the papers that Posy is built on, computed again.
-#include "papers.hpp"
+#include "chapters.hpp"
 
 #include <fmt/core.h>
 
 #include <array>
 #include <filesystem>
 
+#include "catalogue.hpp"
 #include "gnuplot.hpp"
-#include "papers_catalogue.hpp"
+#include "numbers.hpp"
 #include "posy/base/machine.hpp"
-#include "text.hpp"
 #include "tool.hpp"
 
 namespace posy::tool {

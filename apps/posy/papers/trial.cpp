@@ -1,10 +1,10 @@
-#include "papers_trial.hpp"
+#include "trial.hpp"
 
 #include <algorithm>
 #include <memory>
 #include <numeric>
 
-#include "papers.hpp"
+#include "chapters.hpp"
 #include "tool.hpp"
 
 namespace posy::tool::papers {

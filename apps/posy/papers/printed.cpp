@@ -1,4 +1,4 @@
-#include "papers_printed.hpp"
+#include "printed.hpp"
 
 #include <fmt/core.h>
 

@@ -7,13 +7,13 @@
 #include <bit>
 #include <cmath>
 
-#include "papers.hpp"
-#include "papers_trial.hpp"
+#include "chapters.hpp"
 #include "posy/message.hpp"
 #include "posy/plan.hpp"
 #include "posy/sealed_filter.hpp"
 #include "posy/theory.hpp"
 #include "tool.hpp"
+#include "trial.hpp"
 
 namespace posy::tool::papers {
 namespace {

@@ -6,12 +6,12 @@
 #include <cmath>
 #include <string_view>
 
-#include "papers.hpp"
-#include "papers_trial.hpp"
+#include "chapters.hpp"
 #include "posy/algebra.hpp"
 #include "posy/estimate.hpp"
 #include "posy/theory.hpp"
 #include "tool.hpp"
+#include "trial.hpp"
 
 namespace posy::tool::papers {
 namespace {

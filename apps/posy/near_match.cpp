@@ -1,4 +1,4 @@
-#include "near.hpp"
+#include "near_match.hpp"
 
 #include <fmt/core.h>
 

@@ -1,4 +1,4 @@
-#include "text.hpp"
+#include "numbers.hpp"
 
 #include <fmt/core.h>
 

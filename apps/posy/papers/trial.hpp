@@ -1,5 +1,5 @@
 // Small experiments of a chapter's own: a filter of consecutive integers, built, asked and weighed. The
-// papers' large ones, many trials on all cores, are the laboratory's (papers_simulation.hpp).
+// papers' large ones, many trials on all cores, are the laboratory's (laboratory.hpp).
 #pragma once
 
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "papers_simulation.hpp"
+#include "laboratory.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -8,12 +8,12 @@
 #include <numeric>
 #include <vector>
 
-#include "papers_trial.hpp"
 #include "posy/base/threads.hpp"
 #include "posy/message.hpp"
 #include "posy/theory.hpp"
 #include "progress.hpp"
 #include "tool.hpp"
+#include "trial.hpp"
 
 namespace posy::tool::papers {
 namespace {

@@ -105,7 +105,7 @@ void add_fold(CLI::App& app) {
 
 }  // namespace
 
-void add_combine(CLI::App& app) {
+void add_set_algebra(CLI::App& app) {
     add_combination(
         app, "union", "Unite filters: exactly the filter of the united sets",
         "  posy union monday.posy tuesday.posy -o week.posy\n"

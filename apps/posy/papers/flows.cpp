@@ -6,12 +6,12 @@
 #include <cmath>
 #include <functional>
 
-#include "papers.hpp"
-#include "papers_trial.hpp"
+#include "chapters.hpp"
 #include "posy/count_min.hpp"
 #include "posy/spectral_filter.hpp"
 #include "posy/theory.hpp"
 #include "tool.hpp"
+#include "trial.hpp"
 
 namespace posy::tool::papers {
 namespace {

@@ -1,4 +1,4 @@
-#include "papers_catalogue.hpp"
+#include "catalogue.hpp"
 
 #include <algorithm>
 #include <array>

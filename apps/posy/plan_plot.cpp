@@ -1,4 +1,4 @@
-#include "plot.hpp"
+#include "plan_plot.hpp"
 
 #include <fmt/core.h>
 

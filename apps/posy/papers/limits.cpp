@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "papers.hpp"
+#include "chapters.hpp"
 #include "posy/theory.hpp"
 
 namespace posy::tool::papers {

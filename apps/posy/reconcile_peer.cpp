@@ -1,4 +1,4 @@
-#include "peer.hpp"
+#include "reconcile_peer.hpp"
 
 #include <fcntl.h>
 #include <poll.h>

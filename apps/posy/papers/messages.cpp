@@ -5,11 +5,11 @@
 #include <bit>
 #include <cmath>
 
-#include "papers.hpp"
-#include "papers_trial.hpp"
+#include "chapters.hpp"
 #include "posy/message.hpp"
 #include "posy/theory.hpp"
 #include "tool.hpp"
+#include "trial.hpp"
 
 namespace posy::tool::papers {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "keys.hpp"
 #include "locking.hpp"
-#include "text.hpp"
+#include "numbers.hpp"
 #include "tool.hpp"
 
 namespace posy::tool {
@@ -74,7 +74,7 @@ void run_remove(const options& o) {
 
 }  // namespace
 
-void add_change(CLI::App& app) {
+void add_add_and_remove(CLI::App& app) {
     const auto command = [&](const std::string& name, const std::string& what, const std::string& examples,
                              auto run) {
         const auto o = std::make_shared<options>();

@@ -1,4 +1,4 @@
-#include "secret.hpp"
+#include "secret_file.hpp"
 
 #include <cerrno>
 #include <cstring>

@@ -16,7 +16,7 @@ namespace posy::tool {
 // for_each_block in two steps: prepare(block) on any thread at any time; what it returns is called in turn,
 // by one thread at a time.
 template <class Prepare>
-void for_each_block_in_turn(const key_options& options, const std::string& title, Prepare prepare) {
+void for_each_block_in_order(const key_options& options, const std::string& title, Prepare prepare) {
     std::mutex mutex;
     std::condition_variable turn;
     std::uint64_t next = 0;

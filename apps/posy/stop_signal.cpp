@@ -1,4 +1,4 @@
-#include "stop.hpp"
+#include "stop_signal.hpp"
 
 #include <sys/eventfd.h>
 #include <unistd.h>

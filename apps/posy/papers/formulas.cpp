@@ -7,9 +7,9 @@
 #include <cmath>
 #include <numbers>
 
-#include "papers.hpp"
-#include "papers_trial.hpp"
+#include "chapters.hpp"
 #include "posy/theory.hpp"
+#include "trial.hpp"
 
 namespace posy::tool::papers {
 namespace {

@@ -1,12 +1,12 @@
-#include "shape.hpp"
+#include "filter_options.hpp"
 
 #include <algorithm>
 #include <charconv>
 #include <map>
 
+#include "numbers.hpp"
 #include "posy/secret_hash.hpp"
-#include "secret.hpp"
-#include "text.hpp"
+#include "secret_file.hpp"
 #include "tool.hpp"
 
 namespace posy::tool {
@@ -50,7 +50,7 @@ hash_seed parse_seed(const std::string& where, const std::string& text) {
 
 }  // namespace
 
-void shape_options::add_to(CLI::App& command) {
+void filter_options::add_to(CLI::App& command) {
     command.add_option("-n,--items", items_, "How many items, e.g. 1000000 or 1M");
     command.add_option("-f,--fpr", fpr_, "Highest false-positive rate, e.g. 0.01");
     command.add_option("-b,--bits-per-item", bits_per_item_, "Size of the array, in bits per item");
@@ -76,7 +76,7 @@ void shape_options::add_to(CLI::App& command) {
         ->check(CLI::IsMember(goals()));
 }
 
-wishes shape_options::to_wishes(std::uint64_t items) const {
+wishes filter_options::to_wishes(std::uint64_t items) const {
     wishes w;
     w.items = items_.empty() ? items : parse_amount(items_);
     w.rate = fpr_;
@@ -92,7 +92,7 @@ wishes shape_options::to_wishes(std::uint64_t items) const {
     return w;
 }
 
-geometry spectral_shape(wishes w, const std::string& who) {
+geometry spectral_geometry(wishes w, const std::string& who) {
     w.layout = layout_id::spread;
     return take(choose(w), who).geometry();
 }

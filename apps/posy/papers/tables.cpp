@@ -5,7 +5,7 @@
 #include <cmath>
 #include <tuple>
 
-#include "papers.hpp"
+#include "chapters.hpp"
 #include "posy/theory.hpp"
 
 namespace posy::tool::papers {

@@ -5,11 +5,11 @@
 #include <cmath>
 #include <numbers>
 
-#include "papers.hpp"
-#include "papers_trial.hpp"
+#include "chapters.hpp"
+#include "numbers.hpp"
 #include "posy/theory.hpp"
-#include "text.hpp"
 #include "tool.hpp"
+#include "trial.hpp"
 
 namespace posy::tool::papers {
 namespace {
