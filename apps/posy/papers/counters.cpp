@@ -83,10 +83,12 @@ table bounds_table(const counted& c, data& d) {
 }
 
 table overflow_table() {
-    table t{"Four bits a counter: the bound on P(any counter reaches 16)",
-            {{"m", "printed: 1.37e-15 m", "m (e ln 2/16)¹⁶", "over 10⁶ sets"}}};
+    const auto texts = texts_of(source::fan1998);
+    const auto bound = std::ranges::find(texts, "overflow_bound", &printed_text::quantity);
+    table t{"Four bits per counter: the bound on P(any counter reaches 16)",
+            {{"m", fmt::format("printed: {} m", bound->printed), "m (e ln 2/16)¹⁶", "over 10⁶ sets"}}};
     for (const double m : {1e4, 1e6, 1e8, 1e10}) {
-        t.rows.push_back({fmt::format("{:.0e}", m), fmt::format("{:.3g}", 1.37e-15 * m),
+        t.rows.push_back({fmt::format("{:.0e}", m), fmt::format("{:.3g}", std::stod(bound->printed) * m),
                           fmt::format("{:.5g}", theory::overflow_bound_half_full(16, m)),
                           fmt::format("{:.3g}", theory::overflow_bound_sets(m, 1e6))});
     }

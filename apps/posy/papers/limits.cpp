@@ -122,7 +122,7 @@ sheet budget_sheet(const laboratory& lab) {
         const double expected = theory::compressed_bits(n, m, p.k) / 8;
         const tally* const seen = lab.find(purpose::simulation, p.m, p.k);
         const auto bytes = [](double x) { return sheet::value(fmt::format("{:.2f}", x), x); };
-        t.row({std::string(p.name), budget, 0.99 * budget, bytes(expected), bytes(deviation),
+        t.row({p.name, budget, 0.99 * budget, bytes(expected), bytes(deviation),
                p.deviation ? sheet::value(fmt::format("{}", *p.deviation), *p.deviation) : sheet::none(),
                seen ? bytes(seen->payload.deviation()) : sheet::none(), (budget - expected) / deviation});
     }

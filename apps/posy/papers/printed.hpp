@@ -1,15 +1,16 @@
-// What the papers print: every entry of their tables and every figure of their simulations, as it stands
-// there, and which of them are misprints. The same facts as testdata/tables, inside the program so that an
-// installed tool has them; a test holds the two together.
+// What the papers print: every entry of their tables, every figure of their simulations and what their texts
+// say in figures, as it stands there, and which of the entries are misprints. All of it is read from the
+// files of testdata/tables, which the tests read, too: nothing is typed twice.
 #pragma once
 
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace posy::tool::papers {
+
+enum class source { fan1998, mitzenmacher2002, broder2004 };
 
 struct printed_entry {
     std::string table;
@@ -19,15 +20,13 @@ struct printed_entry {
     std::string corrected{}, kind{};  // of a misprint: what its formula gives, and what went wrong
     double place = 0;                 // one unit of the last place that is meant
 
-    double m() const;  // bits an item
+    double m() const;  // bits per item
     double k() const;
     double c() const;
     double value() const;  // of the formula
     bool misprint() const { return !corrected.empty(); }
     bool agrees() const;  // the printed text is the formula, rounded
 };
-
-enum class source { fan1998, mitzenmacher2002, broder2004 };
 std::vector<printed_entry> entries_of(source);
 
 // How many entries are their formula, and which are not: one line each.
@@ -39,12 +38,24 @@ agreement compare(std::span<const printed_entry>);
 
 // The simulations of Mitzenmacher 2002, III-A and IV: 100,000 trials each, n = 10,000, bytes.
 struct printed_simulation {
-    std::string_view name, table;
-    double m, change;  // bits an item; the fraction replaced, or 0 for a whole filter
+    std::string name;
+    double m, change;  // bits per item; the fraction replaced, or 0 for a whole filter
     unsigned k;
     std::optional<double> theory, mean, deviation;
     double largest;
 };
-std::span<const printed_simulation> simulations();
+std::vector<printed_simulation> simulations();
+
+// What a sentence says in figures.
+struct printed_text {
+    std::string what, printed;
+    std::string quantity;        // rate, delta, overflow_bound; …_saved and rate_factor compare two filters
+    double m = 0, k = 0, c = 0;  // of the filter that is spoken of
+    double than_m = 0, than_k = 0;  // and of the one that it is compared with
+
+    double value() const;  // of the formula
+    bool share() const;    // the value is a share, printed in percent
+};
+std::vector<printed_text> texts_of(source);
 
 }  // namespace posy::tool::papers

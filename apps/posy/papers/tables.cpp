@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <tuple>
 
 #include "chapters.hpp"
 #include "posy/theory.hpp"
@@ -154,32 +153,11 @@ void ask_columns(laboratory& lab, source from) {
 sheet claims_sheet() {
     sheet t("mitzenmacher2002_text", "Printed in the text, and computed",
             {{"claim", "what"}, {"printed", "printed"}, {"computed", "computed"}});
-    const auto f = [](double m, double k) { return theory::false_positive_rate_asymptotic(1, m, k); };
-    const auto z = [](double m, double k) { return theory::compressed_bits(1, m, k); };
-    const auto saved = [](double now, double before) {
-        return sheet::value(fmt::format("{:.1f} %", 100 * (1 - now / before)), 1 - now / before);
-    };
-    const auto d = [](double m, double k, double c) { return theory::delta_bits(1, m, k, c); };
-    t.row({"8 bits, 6 hashes", "0.0216", f(8, 6)});
-    t.row({"8 bits, 5 hashes", "0.0217", f(8, 5)});
-    t.row({"14 array bits and 2 hashes lower the rate", "almost 20 %", saved(f(14, 2), f(8, 6))});
-    t.row({"16 bits, 11 hashes", "0.000459", f(16, 11)});
-    t.row({"16 bits, 6 hashes", "0.000935", f(16, 6)});
-    t.row({"… that is more than", "2 times", f(16, 6) / f(16, 11)});
-    t.row({"28 array bits and 4 hashes lower the rate", "about 30 %", saved(f(28, 4), f(16, 11))});
-    t.row({"48 array bits and 3 hashes lower the rate", "over 50 %", saved(f(48, 3), f(16, 11))});
-    t.row({"4 bits, 3 hashes", "0.147", f(4, 3)});
-    t.row({"7 array bits, 1 hash", "0.133", f(7, 1)});
-    for (const auto& [m, k, plain] :
-         {std::tuple{12.6, 2.0, 8.0}, {46.0, 1.0, 8.0}, {37.5, 3.0, 16.0}, {93.0, 2.0, 16.0}}) {
-        t.row({fmt::format("Tables IV and V: {} array bits save in size", m), "roughly 5 to 15 %",
-               saved(z(m, k), plain)});
+    for (const printed_text& p : texts_of(source::mitzenmacher2002)) {
+        const double value = p.value();
+        t.row({p.what, p.printed,
+               p.share() ? sheet::value(fmt::format("{:.1f} %", 100 * value), value) : sheet::value(value)});
     }
-    t.row({"a delta of (8, 5), 5 % replaced", "about 1.67", d(8, 5, 0.05)});
-    t.row({"32 array bits and 2 hashes lower the rate by a factor", "six", f(8, 5) / f(32, 2)});
-    t.row({"13 array bits and 2 hashes save in size of the delta", "over 20 %",
-           saved(d(13, 2, 0.05), d(8, 5, 0.05))});
-    t.row({"a delta of (8, 5), 1 % replaced", "below 1/2", d(8, 5, 0.01)});
     return t;
 }
 
@@ -214,15 +192,12 @@ section write_fan(const laboratory& lab) {
     s.parts.emplace_back(entries_file("fan1998", lab, purpose::rate, entries, false));
     s.parts.emplace_back(heading{"fan1998/figure4"});
     add_fan_figure(lab, s);
+    const auto texts = texts_of(source::fan1998);
     s.parts.emplace_back(paragraph{fmt::format(
-        "The text under Table 5 gives 1.2 % for 4 hashes at 10 bits per item, which is {}, and takes 5 "
-        "hashes, "
-        "0.9 %, for the optimum. Five give {}; the "
-        "best whole "
-        "number is {}, with {}, as Table 3 has it.",
-        shown(theory::false_positive_rate_asymptotic(1, 10, 4)),
-        shown(theory::false_positive_rate_asymptotic(1, 10, 5)), theory::optimal_hashes_integral(1, 10),
-        shown(theory::false_positive_rate_asymptotic(1, 10, 7)))});
+        "The text under Table 5 gives {} for 4 hashes at 10 bits per item, which is {}, and takes 5 hashes, "
+        "{}, for the optimum. Five give {}; the best whole number is {}, with {}, as Table 3 has it.",
+        texts[0].printed, shown(texts[0].value()), texts[1].printed, shown(texts[1].value()),
+        theory::optimal_hashes_integral(1, 10), shown(theory::false_positive_rate_asymptotic(1, 10, 7)))});
     return s;
 }
 
@@ -233,14 +208,16 @@ void ask_mitzenmacher(laboratory& lab) {
 
 section write_mitzenmacher(const laboratory& lab) {
     const auto entries = entries_of(source::mitzenmacher2002);
+    const auto simulated = simulations();
     const agreement a = compare(entries);
     section s{"Compressed Bloom Filters (Mitzenmacher 2002): Tables I to VII, Figures 1 and 2", {}};
     s.parts.emplace_back(how_to_read(a, measured_columns(lab)));
     s.parts.emplace_back(list{a.misprints});
-    s.parts.emplace_back(
-        paragraph{"The two swapped columns of Table VI went into the text as well: the theoretical size of "
-                  "the delta at (32, 2), "
-                  "printed as 2066.5 bytes, is that of (12, 3)."});
+    const auto delta = std::ranges::find_if(simulated, [](const auto& p) { return p.change > 0; });
+    s.parts.emplace_back(paragraph{
+        fmt::format("The two swapped columns of Table VI went into the text as well: the theoretical size of "
+                    "the {}, printed as {} bytes, is that of (12, 3).",
+                    delta->name, *delta->theory)});
     unsigned order = 0;
     for (const auto& [number, caption] : std::initializer_list<std::pair<const char*, const char*>>{
              {"I", "at most 8 bits per item, compressed"},
@@ -268,12 +245,11 @@ section write_survey(const laboratory& lab) {
     s.parts.emplace_back(how_to_read(compare(entries), measured_columns(lab)));
     s.parts.emplace_back(heading{"survey/table1"});
     s.parts.emplace_back(column_table(lab, entries, "1", "at most 16 bits per item, compressed"));
+    const auto texts = texts_of(source::broder2004);
     s.parts.emplace_back(paragraph{fmt::format(
-        "The text: 11 hashes give 0.000459 without compression, ours {}; 48 bits per item and 3 hashes lower "
-        "it by roughly a factor of 2, ours {:.2f}.",
-        shown(theory::false_positive_rate_asymptotic(1, 16, 11)),
-        theory::false_positive_rate_asymptotic(1, 16, 11) /
-            theory::false_positive_rate_asymptotic(1, 48, 3))});
+        "The text: 11 hashes give {} without compression, ours {}; 48 bits per item and 3 hashes lower it by "
+        "{}, ours {:.2f}.",
+        texts[0].printed, shown(texts[0].value()), texts[1].printed, texts[1].value())});
     s.parts.emplace_back(entries_file("broder2004", lab, purpose::column, entries, true));
     return s;
 }
