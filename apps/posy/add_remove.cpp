@@ -15,6 +15,7 @@ struct options {
     std::string filter, output;
     key_options keys;
     lock_options lock;
+    reading_options reading;
 
     std::string target() const { return output.empty() ? filter : output; }
 };
@@ -32,7 +33,7 @@ void for_each_batch_in_turn(const key_options& keys, const hasher& hash, const s
 void run_add(const options& o) {
     o.keys.refuse_both_from_stdin(o.filter);
     const auto lock = change_lock::to_change({o.filter}, o.target(), o.lock);
-    message m = load_message(o.filter);
+    message m = load_message(o.filter, o.reading.limits());
     if (auto* counting = std::get_if<counting_filter>(&m.body)) {
         for_each_batch_in_turn(o.keys, counting->hash(), "adding",
                                [&](std::span<const digest> batch) { counting->insert(batch); });
@@ -45,14 +46,14 @@ void run_add(const options& o) {
         insert_keys(plain, o.keys, plain.hash(), "adding");
         m.body = std::move(plain);
     }
-    save_body(o.target(), m.body);
+    save_body(o.target(), m.body, {}, &lock);
     warn_if_past_plan(m.body, o.target());
 }
 
 void run_remove(const options& o) {
     o.keys.refuse_both_from_stdin(o.filter);
     const auto lock = change_lock::to_change({o.filter}, o.target(), o.lock);
-    message m = load_message(o.filter);
+    message m = load_message(o.filter, o.reading.limits());
     auto* counting = std::get_if<counting_filter>(&m.body);
     if (!counting) {
         throw failure(display_name(o.filter) +
@@ -63,12 +64,12 @@ void run_remove(const options& o) {
         const std::unique_ptr<bool[]> removed(new bool[batch.size()]);
         refused += batch.size() - counting->remove(batch, {removed.get(), batch.size()});
     });
-    save_body(o.target(), m.body);
+    save_body(o.target(), m.body, {}, &lock);
     if (refused > 0) {
         fmt::print(stderr,
                    "posy: {} of the keys were certainly not in the set; nothing was removed for them\n",
                    count(static_cast<double>(refused)));
-        exit_status = 1;
+        throw answer_is_no{};
     }
 }
 
@@ -83,7 +84,7 @@ void add_add_and_remove(CLI::App& app) {
         o->keys.add_to(*sub);
         sub->add_option("-o,--output", o->output, "Write the changed filter here instead");
         o->lock.add_to(*sub);
-        add_reading_options(*sub);
+        o->reading.add_to(*sub);
         sub->callback([o, run] { run(*o); });
     };
     command("add", "Add keys to a filter",

@@ -44,6 +44,7 @@ std::string number_or_not(double x) { return std::isfinite(x) ? count(x) : "cann
 void add_compare(CLI::App& app) {
     struct state {
         std::string a, b;
+        reading_options reading;
         double level = 0.95;
         bool json = false, formulas = false;
     };
@@ -60,11 +61,12 @@ void add_compare(CLI::App& app) {
     command->add_flag("--formulas", s->formulas,
                       "Add the two formulas of Broder and Mitzenmacher's survey for |A ∩ B| (layout spread)");
     command->add_flag("--json", s->json, "Print a JSON object");
-    add_reading_options(*command);
+    s->reading.add_to(*command);
     command->callback([s] {
         refuse_both_from_stdin(s->a, s->b);
         if (!(s->level > 0 && s->level < 1)) throw failure("--level must lie between 0 and 1");
-        const auto a = load_plain(s->a), b = load_plain(s->b);
+        const read_limits limits = s->reading.limits();
+        const auto a = load_plain(s->a, limits), b = load_plain(s->b, limits);
         const auto c = take(compare(a, b, s->level), display_name(s->a) + " and " + display_name(s->b));
         std::optional<survey> formulas;
         if (s->formulas) {

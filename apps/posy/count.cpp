@@ -28,6 +28,7 @@ namespace {
 struct options {
     key_options keys;
     hash_options hash;
+    reading_options reading;
     std::string memory, output, ask, items;
     std::size_t weight_field = 0;  // 0: every key counts 1
     double delta = 0.01;
@@ -135,7 +136,7 @@ void finish(const options& o, body_ref body, const count_min& sketch, const heav
             for (const auto& [key, estimate] : list.keys) text += line(o, estimate, key);
         print(text);
     }
-    exit_status = sketch.total() > 0 ? 0 : 1;
+    if (sketch.total() == 0) throw answer_is_no{};
 }
 
 void run(const options& o) {
@@ -192,7 +193,7 @@ void run_spectral(const options& o) {
                                        {"wrong", spectral_filter::expected_wrong(g, keys)}};
         print(j.dump(2) + "\n");
     }
-    exit_status = filter.items() > 0 ? 0 : 1;
+    if (filter.items() == 0) throw answer_is_no{};
 }
 
 // The estimates of keys in whatever `posy count -o` saved.
@@ -215,7 +216,7 @@ std::pair<hasher, estimator> estimator_in(const any_body& body, const std::strin
 
 void ask(const options& o) {
     o.keys.refuse_both_from_stdin(o.ask);
-    const message m = load_message(o.ask);
+    const message m = load_message(o.ask, o.reading.limits());
     const auto [hash, estimate] = estimator_in(m.body, display_name(o.ask));
     bool found = false;
     for_each_block_in_order(o.keys, "asking", [&](const block& piece) {
@@ -230,7 +231,7 @@ void ask(const options& o) {
             found = found || any;
         };
     });
-    exit_status = found ? 0 : 1;
+    if (!found) throw answer_is_no{};
 }
 
 std::string between_0_and_1(const std::string& text) {
@@ -284,7 +285,7 @@ void add_count(CLI::App& app) {
     auto* ask_option = command->add_option(
         "--ask", o->ask, "Count nothing; print the estimates of the keys in this saved sketch");
     const auto when_counting = [&](CLI::Option* option) { return option->excludes(ask_option); };
-    add_reading_options(*command);
+    o->reading.add_to(*command);
     when_counting(command->add_option("--weight-field", o->weight_field,
                                       "The key counts as often as this field says, an unsigned integer"))
         ->check(CLI::Range(1, 1'000'000))

@@ -272,6 +272,7 @@ std::string describe(message m, const std::string& name, bool json, bool verbose
 void add_info(CLI::App& app) {
     struct state {
         std::vector<std::string> files;
+        reading_options reading;
         bool json = false, verbose = false;
     };
     const auto s = std::make_shared<state>();
@@ -281,13 +282,14 @@ void add_info(CLI::App& app) {
                     "  posy info --json *.posy | jq .false_positive_rate");
     command->add_option("FILES", s->files, "Filters; - for standard input")->required();
     command->add_flag("--json", s->json, "Print one JSON object a filter");
-    add_reading_options(*command);
+    s->reading.add_to(*command);
     command->add_flag("-v,--verbose", s->verbose, "Say also which instructions and memory pages are used");
     command->callback([s] {
         std::string text;  // all or nothing: a stream that turns out to be damaged prints only its error
-        for_each_message(s->files, [&](message m, const std::string& name) {
+        const auto add = [&](message m, const std::string& name) {
             text += (text.empty() || s->json ? "" : "\n") + describe(std::move(m), name, s->json, s->verbose);
-        });
+        };
+        for_each_message(s->files, add, s->reading.limits());
         print(text);
     });
 }

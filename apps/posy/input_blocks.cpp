@@ -187,8 +187,7 @@ void for_each_block(const key_options& options, const std::string& title,
 void for_each_batch(const key_options& options, const hasher& hash, const std::string& title,
                     const std::function<void(std::span<const digest>)>& use) {
     for_each_block(options, title, [&](const block& piece) {
-        thread_local std::vector<digest> batch;
-        batch.clear();
+        std::vector<digest> batch;
         for_each_key(options, piece, [&](std::string_view key, std::string_view) {
             batch.push_back(options.hash(hash, key));
         });

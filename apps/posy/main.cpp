@@ -12,7 +12,20 @@
 namespace posy::tool {
 namespace {
 
+// What stands behind "--" in `posy reconcile … -- COMMAND`, cut off from the arguments.
+std::vector<std::string> take_peer_command(int& argc, char** argv) {
+    if (argc < 2 || std::string_view(argv[1]) != "reconcile") return {};
+    char** const end = argv + argc;
+    char** const dashes = std::find(argv, end, std::string_view("--"));
+    if (dashes == end) return {};
+    std::vector<std::string> command(dashes + 1, end);
+    if (command.empty()) throw failure("reconcile: there is no command after --; leave -- out, or add one");
+    argc = static_cast<int>(dashes - argv);
+    return command;
+}
+
 int run(int argc, char** argv) {
+    const std::vector<std::string> peer_command = take_peer_command(argc, argv);
     CLI::App app{
         "Bloom filters built to travel: sets in a few bits per item, sent in as few as theory allows",
         "posy"};
@@ -32,7 +45,7 @@ int run(int argc, char** argv) {
     add_pack(app);
     add_delta(app);
     add_count(app);
-    add_reconcile(app);
+    add_reconcile(app, peer_command);
     add_seal(app);
     add_seen(app);
     add_papers(app);
@@ -44,17 +57,10 @@ int run(int argc, char** argv) {
 #endif
     add_tour(app);
     add_manual(app);
-    if (argc > 1 && std::string_view(argv[1]) == "reconcile") {
-        char** const end = argv + argc;
-        char** const dashes = std::find(argv, end, std::string_view("--"));
-        if (dashes != end) {
-            peer_command.assign(dashes + 1, end);
-            if (peer_command.empty()) throw failure("reconcile: there is no command behind --");
-            argc = static_cast<int>(dashes - argv);
-        }
-    }
     try {
         app.parse(argc, argv);
+    } catch (const answer_is_no&) {
+        return 1;
     } catch (const CLI::ParseError& e) {
         if (e.get_exit_code() == 0) {
             const int status = app.exit(e);
@@ -70,7 +76,7 @@ int run(int argc, char** argv) {
         std::fprintf(stderr, "posy: out of memory; use a smaller filter, --items, or fewer --threads\n");
         return 2;
     }
-    return exit_status;
+    return 0;
 }
 
 }  // namespace

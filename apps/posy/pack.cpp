@@ -18,15 +18,16 @@ namespace {
 struct options {
     key_options keys;  // whose files are filters unless `from_keys`
     hash_options hash;
+    reading_options reading;
     bool from_keys = false, fast = false;
     std::string codec, queryable, output, max_bytes, max_memory;
     std::optional<unsigned> max_hashes;
 };
 
-void save_bytes(const std::string& path, byte_view bytes) {
+void save_bytes(const std::string& path, byte_view bytes, const change_lock* held = nullptr) {
     const std::string name = display_name(path, true);
     if (path == "-") return take(base::write_fully(STDOUT_FILENO, bytes), name);
-    const change_lock lock = change_lock::to_replace(path);
+    const change_lock lock = change_lock::to_replace(path, held);
     auto file = take(base::atomic_file::create(path), name);
     take(base::write_fully(file.get(), bytes), name);
     take(file.commit(), name);
@@ -80,20 +81,20 @@ void pack_filter(const options& o) {
     packing how{.want = o.fast ? coding::fastest : coding::smallest};
     if (!o.codec.empty()) how.codec = codec_named(o.codec);
     const auto lock = change_lock::to_change({path}, o.output);
-    message m = load_message(path);
+    message m = load_message(path, o.reading.limits());
     how.generation = m.generation;
     const any_body body = pack_body(o, std::move(m.body), display_name(path));
-    if (o.max_bytes.empty() && !how.codec) return save_body(o.output, body, how);
+    if (o.max_bytes.empty() && !how.codec) return save_body(o.output, body, how, &lock);
     const auto message = to_bytes(body, how);
     warn_of_other_codec(o, message);
-    if (o.max_bytes.empty()) return save_bytes(o.output, message);
+    if (o.max_bytes.empty()) return save_bytes(o.output, message, &lock);
     if (const std::uint64_t limit = parse_amount(o.max_bytes); message.size() > limit) {
         throw failure(
             fmt::format("{}: the message takes {} bytes, {} more than allowed; fold the filter, or pack its "
                         "keys with --from-keys",
                         display_name(path), message.size(), message.size() - limit));
     }
-    save_bytes(o.output, message);
+    save_bytes(o.output, message, &lock);
 }
 
 }  // namespace
@@ -119,11 +120,12 @@ void add_pack(CLI::App& app) {
     pack->add_option("--queryable", o->queryable, "A compressed form that is queried without unpacking")
         ->check(CLI::IsMember({"small", "fast", "list"}));
     pack->add_option("-o,--output", o->output, "File to write; - for standard output")->default_val("-");
-    add_reading_options(*pack);
+    o->reading.add_to(*pack);
     pack->callback([o] { o->from_keys ? pack_keys(*o) : pack_filter(*o); });
 
     struct state {
         std::string file, output;
+        reading_options reading;
     };
     const auto s = std::make_shared<state>();
     CLI::App* unpack = add_command(
@@ -132,9 +134,9 @@ void add_pack(CLI::App& app) {
         "  posy unpack --max-array 2GiB sparse.packed -o sparse.posy   a large array in few bytes");
     unpack->add_option("FILE", s->file, "The message; - for standard input")->required();
     unpack->add_option("-o,--output", s->output, "File to write; - for standard output")->default_val("-");
-    add_reading_options(*unpack);
+    s->reading.add_to(*unpack);
     unpack->callback([s] {
-        message m = load_message(s->file);
+        message m = load_message(s->file, s->reading.limits());
         if (std::holds_alternative<compressed_filter>(m.body))
             m.body = plain_of(std::move(m.body), display_name(s->file));
         save_body(s->output, m.body, {.generation = m.generation});

@@ -17,6 +17,7 @@ struct options {
     std::string filter;
     key_options keys;
     fetch_options how;
+    reading_options reading;
     bool invert = false, count = false, quiet = false, near = false, json = false;
     std::string alphabet = printable_ascii();
 };
@@ -44,10 +45,8 @@ class query {
 
   private:
     void answer(const block& piece, std::string& out) {
-        thread_local std::vector<digest> digests;
-        thread_local std::vector<std::string_view> texts;
-        digests.clear();
-        texts.clear();
+        std::vector<digest> digests;
+        std::vector<std::string_view> texts;
         std::uint64_t asked = 0, found = 0;
         const auto tell = [&](std::string_view text, bool yes, std::optional<std::uint64_t> value = {}) {
             ++asked;
@@ -116,13 +115,13 @@ void run(const options& o, const Filter& filter) {
     } else if (o.count) {
         print(fmt::format("{}\n", q.found()));
     }
-    exit_status = q.found() > 0 ? 0 : 1;
+    if (q.found() == 0) throw answer_is_no{};
 }
 
 void run(const options& o) {
     o.keys.refuse_both_from_stdin(o.filter);
     if (o.near && o.keys.integers) throw failure("--near changes characters; it does not go with --integers");
-    message m = load_message(o.filter, limits_of_reading(), o.how);
+    message m = load_message(o.filter, o.reading.limits(), o.how);
     if (const auto* compressed = std::get_if<compressed_filter>(&m.body)) return run(o, *compressed);
     if (const auto* counting = std::get_if<counting_filter>(&m.body)) return run(o, counting->projection());
     if (const auto* sealed = std::get_if<sealed_filter>(&m.body)) return run(o, *sealed);
@@ -149,7 +148,7 @@ void add_query(CLI::App& app) {
         ->required();
     o->keys.add_to(*command);
     o->how.add_to(*command);
-    add_reading_options(*command);
+    o->reading.add_to(*command);
     command->add_flag("-v,--invert", o->invert, "Print the keys that are certainly not in the set");
     command->add_flag("-c,--count", o->count, "Print only how many");
     command->add_flag("-q,--quiet", o->quiet, "Print nothing; the exit status tells");

@@ -22,7 +22,9 @@ namespace {
 using namespace reconcile;
 
 struct options {
+    std::vector<std::string> peer_command;  // none: the peer is a file, or at the end of pipes
     key_options keys;
+    reading_options reading;
     hash_options hash{hash_family::siphash};
     CLI::Option* family = nullptr;  // --hash
     std::string method = "exact", in, out, limit;
@@ -43,7 +45,7 @@ struct options {
     digest_width width() const { return digest_bits == 64 ? digest_width::half : digest_width::full; }
     settings how() const {
         settings s{.method = *method_named(method), .bits_per_item = bits_per_item, .fetch = true};
-        if (const read_limits wanted = limits_of_reading(); wanted.expansion == 0) s.limits = wanted;
+        if (const read_limits wanted = reading.limits(); wanted.expansion == 0) s.limits = wanted;
         if (!limit.empty()) s.limits.max_bytes = parse_amount(limit);
         return s;
     }
@@ -201,8 +203,8 @@ void converse(session& mine, line& with, const message* first = nullptr) {
     }
 }
 
-void converse_with_command(session& mine, const settings& how) {
-    line with(peer::command(peer_command), how);
+void converse_with_command(session& mine, const settings& how, const std::vector<std::string>& command) {
+    line with(peer::command(command), how);
     std::string wrong;
     try {
         converse(mine, with);
@@ -211,7 +213,7 @@ void converse_with_command(session& mine, const settings& how) {
     }
     const std::string end = with.finish();
     if (wrong.empty()) return;  // all was said; how the command ends after that is its own affair
-    throw failure(wrong + (end.empty() ? "" : "; the command '" + peer_command[0] + "' " + end));
+    throw failure(wrong + (end.empty() ? "" : "; the command '" + command[0] + "' " + end));
 }
 
 void show_costs(const options& o, const outcome& d) {
@@ -241,48 +243,54 @@ void show_costs(const options& o, const outcome& d) {
     fmt::print(stderr, "{}", line);
 }
 
+std::string to_json(const options& o, const key_table& table, const outcome& d,
+                    const std::vector<std::string>& here, const std::vector<std::string>& there) {
+    const auto cost = [](const traffic& t) {
+        return nlohmann::ordered_json{
+            {"bytes_sent", t.sent}, {"bytes_received", t.received}, {"round_trips", t.round_trips}};
+    };
+    const nlohmann::ordered_json j{{"method", o.method},
+                                   {"items_here", table.set().size()},
+                                   {"items_there", d.items_there},
+                                   {"only_here", here},
+                                   {"only_there", there},
+                                   {"expected_share_here", d.here_expected},
+                                   {"expected_share_there", d.there_expected},
+                                   {"finding", cost(d.finding)},
+                                   {"telling", cost(d.telling)},
+                                   {"symbols", d.symbols},
+                                   {"listed", d.listed},
+                                   {"elements_visited", d.elements_visited},
+                                   {"nodes_visited", d.nodes_visited}};
+    return j.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
+
 void show(const options& o, const key_table& table, const outcome& d) {
     std::vector<std::string> here, there = d.texts;
     for (const digest& element : d.only_here) here.push_back(table.text_of(element));
     std::ranges::sort(here);
     std::ranges::sort(there);
-    exit_status = here.empty() && there.empty() ? 1 : 0;
     if (o.json) {
-        const auto cost = [](const traffic& t) {
-            return nlohmann::ordered_json{
-                {"bytes_sent", t.sent}, {"bytes_received", t.received}, {"round_trips", t.round_trips}};
+        print(to_json(o, table, d, here, there));
+    } else {
+        const bool both = o.missing_here == o.missing_there;
+        std::string out;
+        const auto list = [&](const std::vector<std::string>& keys, const char* mark) {
+            for (const std::string& key : keys) ((out += both ? mark : "") += key) += o.keys.record_end();
         };
-        const nlohmann::ordered_json j{{"method", o.method},
-                                       {"items_here", table.set().size()},
-                                       {"items_there", d.items_there},
-                                       {"only_here", here},
-                                       {"only_there", there},
-                                       {"expected_share_here", d.here_expected},
-                                       {"expected_share_there", d.there_expected},
-                                       {"finding", cost(d.finding)},
-                                       {"telling", cost(d.telling)},
-                                       {"symbols", d.symbols},
-                                       {"listed", d.listed},
-                                       {"elements_visited", d.elements_visited},
-                                       {"nodes_visited", d.nodes_visited}};
-        return print(j.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
+        if (both || o.missing_there) list(here, "< ");
+        if (both || o.missing_here) list(there, "> ");
+        print(out);
+        show_costs(o, d);
     }
-    const bool both = o.missing_here == o.missing_there;
-    std::string out;
-    const auto list = [&](const std::vector<std::string>& keys, const char* mark) {
-        for (const std::string& key : keys) ((out += both ? mark : "") += key) += o.keys.record_end();
-    };
-    if (both || o.missing_there) list(here, "< ");
-    if (both || o.missing_here) list(there, "> ");
-    print(out);
-    show_costs(o, d);
+    if (here.empty() && there.empty()) throw answer_is_no{};
 }
 
 void check(const options& o) {
     const std::size_t files = o.keys.files.size();
     const bool pipes = !o.in.empty();
     if (o.in.empty() != o.out.empty()) throw failure("--in and --out go together");
-    if ((files > 1) + !peer_command.empty() + (pipes || o.remote) != 1 || files < 1 || files > 2) {
+    if ((files > 1) + !o.peer_command.empty() + (pipes || o.remote) != 1 || files < 1 || files > 2) {
         throw failure(
             "reconcile takes two files; or one, and the peer's command behind --; or one, and --in and "
             "--out, "
@@ -333,8 +341,8 @@ void run(const options& o) {
         how.fetch = false;
         session theirs = session::answer(other.set(), how, other.owner());
         while (deliver(mine, theirs, how) || deliver(theirs, mine, how)) continue;
-    } else if (!peer_command.empty()) {
-        converse_with_command(mine, how);
+    } else if (!o.peer_command.empty()) {
+        converse_with_command(mine, how, o.peer_command);
     } else {
         line with(peer::pipes(o.in, o.out), how);
         converse(mine, with);
@@ -344,8 +352,9 @@ void run(const options& o) {
 
 }  // namespace
 
-void add_reconcile(CLI::App& app) {
+void add_reconcile(CLI::App& app, const std::vector<std::string>& peer_command) {
     const auto o = std::make_shared<options>();
+    o->peer_command = peer_command;
     CLI::App* command = add_command(
         app, "reconcile", "Find what each of two sets has that the other has not",
         "  posy reconcile monday.txt tuesday.txt                   < only in the first, > only in the "
@@ -376,7 +385,7 @@ void add_reconcile(CLI::App& app) {
     command->add_option("--out", o->out, "Write what is said to the peer to this (named pipe)");
     command->add_option("--limit", o->limit,
                         "Largest message to accept from a peer, e.g. 64MiB (default: 1GiB)");
-    add_reading_options(*command);
+    o->reading.add_to(*command);
     command->add_flag("-v,--verbose", o->verbose, "Say on standard error what it took");
     command->add_flag("--json", o->json, "Print a JSON object");
     o->hash.add_to(*command, "gets a random one in each run; with --remote, the peer's");

@@ -21,6 +21,7 @@ struct options {
     key_options keys;
     hash_options hash;
     lock_options lock;
+    reading_options reading;
     std::string window, items = "1M", state;
     double rate = 0.01;
     unsigned generations = 6;
@@ -38,7 +39,7 @@ std::uint64_t window_of(const options& o) {
 // What the state file was planned for stays; an option that says otherwise is an error.
 window_filter go_on(const options& o) {
     // It was written by this command: an array that is nearly empty is nothing to wonder at.
-    const read_limits most = limits_of_reading();
+    const read_limits most = o.reading.limits();
     message m = load_message(o.state, most.holding(most.max_bytes));
     auto* filter = std::get_if<window_filter>(&m.body);
     if (!filter)
@@ -143,12 +144,12 @@ void run(options& o) {
             print(out);
         };
     });
-    if (!o.state.empty()) save_body(o.state, filter);
+    if (!o.state.empty()) save_body(o.state, filter, {}, &*lock);
     load.tell();
     if (late > 0)
         fmt::print(stderr, "posy: {} keys came more than a window behind others; they were not remembered\n",
                    count(static_cast<double>(late)));
-    exit_status = printed > 0 ? 0 : 1;
+    if (printed == 0) throw answer_is_no{};
 }
 
 }  // namespace
@@ -184,7 +185,7 @@ void add_seen(CLI::App& app) {
             "--time-field", o->time_field,
             "The field of a record with its time in seconds, such as 12 or 12.5 (default: the clock)")
         ->check(CLI::Range(1, 1'000'000));
-    add_reading_options(*command);
+    o->reading.add_to(*command);
     command->add_option("--state", o->state,
                         "Go on with what this file remembers, and save it there; a new one is made as told");
     command->add_flag("-v,--invert", o->invert, "Print the keys that may have been seen");

@@ -52,6 +52,7 @@ void add_combination(CLI::App& app, const std::string& name, const std::string& 
         std::vector<std::string> files;
         std::string output;
         lock_options lock;
+        reading_options reading;
     };
     const auto s = std::make_shared<state>();
     CLI::App* command = add_command(app, name, what, examples);
@@ -61,19 +62,20 @@ void add_combination(CLI::App& app, const std::string& name, const std::string& 
         ->required();
     command->add_option("-o,--output", s->output, "File to write; - for standard output")->default_val("-");
     s->lock.add_to(*command);
-    add_reading_options(*command);
+    s->reading.add_to(*command);
     command->callback([s, how] {
         const auto lock = change_lock::to_change(s->files, s->output, s->lock);
         std::optional<any_body> all;
-        for_each_message(s->files, [&](message next, const std::string& file) {
+        const auto combine = [&](message next, const std::string& file) {
             any_body body = how.operand(std::move(next.body), file);
             if (!all) {
                 all = std::move(body);
             } else {
                 take(how.combine(*all, body), file);
             }
-        });
-        save_body(s->output, *all);
+        };
+        for_each_message(s->files, combine, s->reading.limits());
+        save_body(s->output, *all, {}, &lock);
         warn_if_past_plan(*all, s->output);
     });
 }
@@ -83,6 +85,7 @@ void add_fold(CLI::App& app) {
         std::string file, output;
         std::uint64_t by = 2;
         lock_options lock;
+        reading_options reading;
     };
     const auto s = std::make_shared<state>();
     CLI::App* command =
@@ -96,10 +99,11 @@ void add_fold(CLI::App& app) {
         ->capture_default_str();
     command->add_option("-o,--output", s->output, "File to write; - for standard output")->default_val("-");
     s->lock.add_to(*command);
-    add_reading_options(*command);
+    s->reading.add_to(*command);
     command->callback([s] {
         const auto lock = change_lock::to_change({s->file}, s->output, s->lock);
-        save_body(s->output, take(fold(load_plain(s->file), s->by), display_name(s->file)));
+        const bloom_filter filter = load_plain(s->file, s->reading.limits());
+        save_body(s->output, take(fold(filter, s->by), display_name(s->file)), {}, &lock);
     });
 }
 

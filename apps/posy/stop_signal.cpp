@@ -12,8 +12,9 @@
 
 namespace posy::tool {
 namespace {
+// A signal handler gets no argument of ours: where it writes must be global. Set before the handler is.
 int told = -1;
-}
+}  // namespace
 
 int stop_on_signal() {
     told = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);

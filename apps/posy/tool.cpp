@@ -13,9 +13,6 @@
 
 namespace posy::tool {
 
-int exit_status = 0;
-std::vector<std::string> peer_command;
-
 CLI::App* add_command(CLI::App& app, const std::string& name, const std::string& what,
                       const std::string& examples) {
     CLI::App* command = app.add_subcommand(name, what);
@@ -34,15 +31,11 @@ void add_size(CLI::App& command, const std::string& name, std::uint64_t& value, 
     command.add_option_function<std::string>(name, read, what)->type_name("SIZE");
 }
 
-namespace {
-std::string max_array;  // of the command in hand
-}
-
-read_limits limits_of_reading() {
+read_limits reading_options::limits() const {
     return max_array.empty() ? read_limits{} : read_limits::exactly(parse_amount(max_array));
 }
 
-void add_reading_options(CLI::App& command) {
+void reading_options::add_to(CLI::App& command) {
     command.add_option(
         "--max-array", max_array,
         "Memory that one message may take when it is decoded, and the short messages of one input "
@@ -117,7 +110,7 @@ void for_each_message_at(const std::string& url, const std::function<void(messag
                          read_limits limits, const fetch_options& how) {
     const bool size_is_limit = how.offered && parse_amount(how.max_size) < limits.max_bytes;
     if (size_is_limit) limits.max_bytes = parse_amount(how.max_size);
-    const std::string body = fetch(url, how);
+    const std::string body = fetch(url, how, limits);
     byte_view rest = as_byte_view(body);
     shared_allowance allowance(limits);
     do {
@@ -205,8 +198,8 @@ bloom_filter plain_of(any_body body, const std::string& name) {
     throw failure(name + ": this needs a plain filter, and it is " + kind_name(body));
 }
 
-bloom_filter load_plain(const std::string& path) {
-    return plain_of(load_message(path).body, display_name(path));
+bloom_filter load_plain(const std::string& path, const read_limits& limits) {
+    return plain_of(load_message(path, limits).body, display_name(path));
 }
 
 void check_output(const std::string& path) {
@@ -220,10 +213,10 @@ void refuse_both_from_stdin(const std::string& a, const std::string& b) {
         throw failure("both inputs cannot come from standard input; name a file for one of them");
 }
 
-void save_body(const std::string& path, body_ref body, const packing& how) {
+void save_body(const std::string& path, body_ref body, const packing& how, const change_lock* held) {
     const std::string name = display_name(path, true);
     check_output(path);
-    const change_lock lock = change_lock::to_replace(path);
+    const change_lock lock = change_lock::to_replace(path, held);
     if (path != "-") return take(save(path, body, how), name);
     take(write_message(STDOUT_FILENO, body, how), name);
 }
