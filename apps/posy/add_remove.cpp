@@ -1,4 +1,4 @@
-// posy add, posy remove: change a filter where it lies.
+// posy add, posy remove: change a filter in its file.
 #include <fmt/core.h>
 
 #include <mutex>
@@ -56,8 +56,9 @@ void run_remove(const options& o) {
     message m = load_message(o.filter, o.reading.limits());
     auto* counting = std::get_if<counting_filter>(&m.body);
     if (!counting) {
-        throw failure(display_name(o.filter) +
-                      ": a plain filter forgets nothing; only one built with --counting can remove keys");
+        throw failure(
+            display_name(o.filter) +
+            ": keys cannot be removed from a plain filter; only one built with --counting can remove keys");
     }
     std::uint64_t refused = 0;
     for_each_batch_in_turn(o.keys, counting->hash(), "removing", [&](std::span<const digest> batch) {
@@ -66,8 +67,7 @@ void run_remove(const options& o) {
     });
     save_body(o.target(), m.body, {}, &lock);
     if (refused > 0) {
-        fmt::print(stderr,
-                   "posy: {} of the keys were certainly not in the set; nothing was removed for them\n",
+        fmt::print(stderr, "posy: keys that were certainly not in the set and were not removed: {}\n",
                    count(static_cast<double>(refused)));
         throw answer_is_no{};
     }
@@ -80,9 +80,11 @@ void add_add_and_remove(CLI::App& app) {
                              auto run) {
         const auto o = std::make_shared<options>();
         CLI::App* sub = add_command(app, name, what, examples);
-        sub->add_option("FILTER", o->filter, "The filter, changed in place")->required();
+        sub->add_option("FILTER", o->filter,
+                        "File of the filter, which is changed in place unless -o is given")
+            ->required();
         o->keys.add_to(*sub);
-        sub->add_option("-o,--output", o->output, "Write the changed filter here instead");
+        sub->add_option("-o,--output", o->output, "File to write instead of FILTER; - for standard output");
         o->lock.add_to(*sub);
         o->reading.add_to(*sub);
         sub->callback([o, run] { run(*o); });

@@ -1,5 +1,7 @@
 #include "filter_options.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <charconv>
 #include <map>
@@ -50,29 +52,41 @@ hash_seed parse_seed(const std::string& where, const std::string& text) {
 
 }  // namespace
 
-void filter_options::add_to(CLI::App& command) {
-    command.add_option("-n,--items", items_, "How many items, e.g. 1000000 or 1M");
-    command.add_option("-f,--fpr", fpr_, "Highest false-positive rate, e.g. 0.01");
-    command.add_option("-b,--bits-per-item", bits_per_item_, "Size of the array, in bits per item");
+void filter_options::add_to(CLI::App& command, const std::string& items) {
+    command.add_option("-n,--items", items_,
+                       fmt::format("Number of items, e.g. 1000000 or 1M (default: {})", items));
+    command.add_option(
+        "-f,--fpr", fpr_,
+        "Highest false-positive rate, between 0 and 1 (default: 0.01 if nothing else decides it)");
+    command.add_option(
+        "-b,--bits-per-item", bits_per_item_,
+        "Size of the array in bits per item (default: the smallest that meets the other options)");
     command.add_option(
         "--message-bits", message_bits_,
-        "Largest message on average, in bits per item after compression, its frame not counted; "
+        "Largest compressed message, in bits per item on average and without its frame (default: no limit); "
         "'posy pack --max-bytes' keeps a hard limit");
-    command.add_option(
-        "--max-memory", max_memory_,
-        "Largest array, e.g. 64MiB (default where a message or delta is what counts: 16 times the message)");
-    command.add_option("-k,--hashes", hashes_, "Number of hashes");
-    command.add_option("--max-hashes", max_hashes_, "Largest number of hashes");
-    command.add_option("--layout", layout_, "How a key's bits lie in the array")
+    command.add_option("--max-memory", max_memory_,
+                       "Largest array in bytes, e.g. 64MiB (default: no limit, but 16 times the message if a "
+                       "message or delta is limited or minimized)");
+    command.add_option("-k,--hashes", hashes_, "Number of hashes per key (default: the best number)");
+    command.add_option("--max-hashes", max_hashes_,
+                       "Largest number of hashes per key (default: what the layout allows)");
+    command
+        .add_option("--layout", layout_,
+                    "How the bits of a key lie in the array (default: blocked, or spread if a message or "
+                    "delta counts)")
         ->check(CLI::IsMember(names(layout_ids())));
-    command.add_option("--delta-bits", delta_bits_,
-                       "Largest delta, in bits per item; needs --delta-fraction");
+    command.add_option(
+        "--delta-bits", delta_bits_,
+        "Largest delta in bits per item on average; needs --delta-fraction (default: no limit)");
     command.add_option("--delta-fraction", delta_fraction_,
-                       "Share of the items that changes between two updates");
+                       "Share of the items that changes between two updates, between 0 and 1 (default: no "
+                       "delta is planned)");
     command
         .add_option(
             "--minimize", minimize_,
-            "What to make small among what the other options leave open; delta needs --delta-fraction")
+            "What to minimize among the filters that meet the other options; delta needs --delta-fraction "
+            "(default: message if a message or delta is limited, rate if the array is given, else memory)")
         ->check(CLI::IsMember(goals()));
 }
 
@@ -92,22 +106,26 @@ wishes filter_options::to_wishes(std::uint64_t items) const {
     return w;
 }
 
-geometry spectral_geometry(wishes w, const std::string& who) {
+geometry spectral_geometry(wishes w, const std::string& command) {
     w.layout = layout_id::spread;
-    return take(choose(w), who).geometry();
+    return take(choose(w), command).geometry();
 }
 
 void hash_options::add_to(CLI::App& command, const std::string& unseeded) {
     command
         .add_option("--hash", family_,
-                    "Hash family; siphash where an enemy may choose keys, since for the others he can make "
-                    "any number of keys with one digest")
+                    "Hash family; choose siphash if attackers may choose keys, because for the others anyone "
+                    "can make any number of keys with one digest")
         ->check(CLI::IsMember(names(hash_families())))
         ->capture_default_str();
-    auto* seed = command.add_option("--seed", seed_, "Seed, decimal or 0x…; siphash without one " + unseeded);
+    auto* seed = command.add_option(
+        "--seed", seed_,
+        fmt::format("Seed of the hash, decimal or hexadecimal after 0x (default: 0; for siphash {})",
+                    unseeded));
     command
         .add_option("--seed-file", seed_file_,
-                    "File whose one word is the seed, for a secret: --seed is seen in the list of processes")
+                    "File that holds the seed as its only word, to keep it secret: the list of processes "
+                    "shows --seed")
         ->excludes(seed);
 }
 

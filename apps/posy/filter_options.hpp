@@ -1,4 +1,4 @@
-// The options that say what shape a filter shall have, common to `plan` and `build`.
+// The options that describe a filter to plan or build, and the hash of one.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -11,7 +11,8 @@ namespace posy::tool {
 
 class filter_options {
   public:
-    void add_to(CLI::App&);
+    // `items` says what the number of items is if it is not given.
+    void add_to(CLI::App&, const std::string& items);
     // What was asked for. `items` where the command line does not say.
     wishes to_wishes(std::uint64_t items = 0) const;
     bool has_items() const { return !items_.empty(); }
@@ -28,18 +29,18 @@ class filter_options {
 };
 
 // The counters of a spectral filter: as the bits of the best filter for such a wish, spread, since lines and
-// blocks gain nothing where a counter takes four bytes. Throws a failure that begins with `who`.
-geometry spectral_geometry(wishes, const std::string& who);
+// blocks gain nothing where a counter takes four bytes. Throws a failure that begins with `command`.
+geometry spectral_geometry(wishes, const std::string& command);
 
 class hash_options {
   public:
     explicit hash_options(hash_family otherwise = hash_family::xxh3) : family_(name_of(otherwise)) {}
 
-    // `unseeded` says what siphash does without a seed.
-    void add_to(CLI::App&, const std::string& unseeded = "gets a random key");
+    // `unseeded` says what the seed of siphash is if none is given.
+    void add_to(CLI::App&, const std::string& unseeded = "a random key");
     bool has_seed() const { return !seed_.empty() || !seed_file_.empty(); }
     hash_family family() const { return *hash_family_named(family_); }
-    // The seed asked for; for siphash without one, a key that nobody can guess.
+    // The seed asked for; for siphash without one, a random key.
     hash_seed seed() const;
 
   private:

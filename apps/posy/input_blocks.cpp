@@ -88,7 +88,7 @@ class block_source {
         const std::size_t end = rest.find(end_, std::min(block_size, rest.size() - 1));
         return held_block{piece(rest.substr(0, end == std::string_view::npos ? end : end + 1)), map_};
     }
-    // The records that have come, without waiting for more of them: whoever writes may take his time.
+    // The records that have come so far: the next ones may be long in coming.
     std::optional<held_block> next_read() {
         auto text = std::make_shared<std::string>(std::move(carry_));
         carry_.clear();

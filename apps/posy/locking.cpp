@@ -22,7 +22,7 @@ bool same_file(const fs::path& a, const fs::path& b) {
 void lock_options::add_to(CLI::App& command) {
     command
         .add_option("--lock-wait", wait,
-                    "Seconds to wait while another posy changes the same file; 0: fail at once")
+                    "Seconds to wait while another posy process changes the same file; 0 to fail at once")
         ->check(CLI::Range(0.0, 1e6))
         ->capture_default_str();
 }
@@ -44,7 +44,7 @@ change_lock change_lock::to_change(const std::vector<std::string>& inputs, const
     const auto is_output = [&](const std::string& input) { return input != "-" && same_file(input, output); };
     if (output == "-" || !std::ranges::any_of(inputs, is_output)) return {};
     if (const auto folder = fs::path(output).parent_path(); !folder.empty() && !fs::exists(folder))
-        return {};  // whoever reads the file says it best
+        return {};  // reading the file will fail, with a better message
     return {output, how, true};
 }
 

@@ -12,7 +12,7 @@
 namespace posy::tool {
 namespace {
 
-// What stands behind "--" in `posy reconcile … -- COMMAND`, cut off from the arguments.
+// What stands after "--" in `posy reconcile … -- COMMAND`, cut off from the arguments.
 std::vector<std::string> take_peer_command(int& argc, char** argv) {
     if (argc < 2 || std::string_view(argv[1]) != "reconcile") return {};
     char** const end = argv + argc;
@@ -33,8 +33,9 @@ int run(int argc, char** argv) {
     app.require_subcommand(1);
     app.set_help_all_flag("--help-all", "Help of every command");
     app.footer(
-        "Files are messages; - is standard input or output; keys are lines unless told otherwise.\n"
-        "'posy COMMAND --help' shows examples; 'posy tour' shows the whole in two minutes.");
+        "Files hold messages; - is standard input or output; a key is a line unless an option says "
+        "otherwise.\n"
+        "'posy COMMAND --help' shows examples; 'posy tour' shows everything in two minutes.");
     add_plan(app);
     add_build(app);
     add_query(app);
@@ -83,13 +84,13 @@ int run(int argc, char** argv) {
 }  // namespace posy::tool
 
 int main(int argc, char** argv) {
-    // Input files are mapped; one that is cut shorter while we read it ends like this.
+    // Input files are mapped: if one becomes shorter while we read it, the system sends this signal.
     std::signal(SIGBUS, [](int) {
-        constexpr std::string_view line = "posy: a file was cut shorter while it was read\n";
+        constexpr std::string_view line = "posy: an input file became shorter while it was read\n";
         if (write(STDERR_FILENO, line.data(), line.size()) < 0) _exit(3);
         _exit(2);
     });
-    std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is an error like any other, with its line and its status
+    std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is an error like any other, with a line and status 2
     try {
         return posy::tool::run(argc, argv);
     } catch (const std::exception& e) {

@@ -52,8 +52,8 @@ void warn_if_near_is_vague(double false_positive_rate, std::string_view alphabet
     if (chance < 0.05) return;
     fmt::print(
         stderr,
-        "posy: note: {:.0f} % of unrelated 8-letter words will match by chance, at {:.0f} probes a word; "
-        "build the filter with --fpr {:.1g} to have 1 %\n",
+        "posy: note: {:.0f} % of unrelated 8-letter words will match by chance, at {:.0f} probes per word; "
+        "build the filter with --fpr {:.1g} for 1 %\n",
         100 * chance, probes, 0.01 / probes);
 }
 

@@ -35,7 +35,7 @@ void save_bytes(const std::string& path, byte_view bytes, const change_lock* hel
 
 void pack_keys(const options& o) {
     if (o.max_bytes.empty())
-        throw failure("pack: --from-keys makes a packet; say how large with --max-bytes");
+        throw failure("pack: --from-keys needs the size of the packet; give it with --max-bytes");
     packet_wishes want{.max_bytes = parse_amount(o.max_bytes),
                        .max_hashes = o.max_hashes,
                        .hash = o.hash.family(),
@@ -63,15 +63,16 @@ any_body pack_body(const options& o, any_body body, const std::string& name) {
                 name);
 }
 
-// A codec that no reader would take for such an array is not used.
+// A codec that readers reject for an array of this size is not used.
 void warn_of_other_codec(const options& o, byte_view message) {
     constexpr std::size_t codec_at = 6;
     const auto used = static_cast<codec_id>(message[codec_at]);
     if (o.codec.empty() || !o.queryable.empty() || used == *codec_named(o.codec) || used == codec_id::raw)
         return;
-    fmt::print(stderr,
-               "posy: note: {} takes too long for this array, and no reader takes it; coded as {} instead\n",
-               o.codec, name_of(used));
+    fmt::print(
+        stderr,
+        "posy: note: readers reject {} for an array of this size, because it takes too long; coded as {}\n",
+        o.codec, name_of(used));
 }
 
 void pack_filter(const options& o) {
@@ -107,17 +108,27 @@ void add_pack(CLI::App& app) {
         "  posy pack --queryable small urls.posy -o urls.packed     'posy query' reads it as it is\n"
         "  posy pack --from-keys urls.txt --max-bytes 1400 -o packet   never a byte more\n"
         "  posy pack big.posy | ssh host posy unpack - -o big.posy");
-    o->keys.add_to(*pack, "FILES", "A filter; with --from-keys, files of keys");
+    o->keys.add_to(*pack, "FILES",
+                   "File of the filter; with --from-keys, files of keys; - or none for standard input");
     o->hash.add_to(*pack);
-    pack->add_flag("--from-keys", o->from_keys, "Build the best filter that fits into --max-bytes");
-    pack->add_option("--max-bytes", o->max_bytes, "Largest message, all of it counted");
-    pack->add_option("--max-memory", o->max_memory,
-                     "With --from-keys: largest array at the receiver, e.g. 64KiB");
-    pack->add_option("--max-hashes", o->max_hashes, "With --from-keys: largest number of hashes");
-    pack->add_flag("--fast", o->fast, "Prefer speed to the last tenth of a percent");
-    pack->add_option("--codec", o->codec, "Use this codec")
+    pack->add_flag(
+        "--from-keys", o->from_keys,
+        "FILES hold keys: build the filter with the lowest rate whose message fits into --max-bytes");
+    pack->add_option("--max-bytes", o->max_bytes,
+                     "Largest size of the whole message in bytes, e.g. 1400 (default: no limit)");
+    pack->add_option(
+        "--max-memory", o->max_memory,
+        "With --from-keys: largest array at the receiver in bytes, e.g. 64KiB (default: no limit)");
+    pack->add_option("--max-hashes", o->max_hashes,
+                     "With --from-keys: largest number of hashes per key (default: no limit)");
+    pack->add_flag("--fast", o->fast, "Choose the faster codec, for a message that is up to 0.1 % larger");
+    pack->add_option(
+            "--codec", o->codec,
+            "Codec of the message (default: the one with the smallest message, or with --fast a fast one)")
         ->check(CLI::IsMember({"raw", "adaptive", "range", "bytes", "gaps", "counters"}));
-    pack->add_option("--queryable", o->queryable, "A compressed form that is queried without unpacking")
+    pack->add_option("--queryable", o->queryable,
+                     "Compressed form that is queried without unpacking (default: none; the message is "
+                     "unpacked to query)")
         ->check(CLI::IsMember({"small", "fast", "list"}));
     pack->add_option("-o,--output", o->output, "File to write; - for standard output")->default_val("-");
     o->reading.add_to(*pack);
@@ -129,7 +140,7 @@ void add_pack(CLI::App& app) {
     };
     const auto s = std::make_shared<state>();
     CLI::App* unpack = add_command(
-        app, "unpack", "Turn a message back into a filter that is queried where it lies",
+        app, "unpack", "Turn a message back into a file that is mapped and queried as it is",
         "  posy unpack urls.packed -o urls.posy\n"
         "  posy unpack --max-array 2GiB sparse.packed -o sparse.posy   a large array in few bytes");
     unpack->add_option("FILE", s->file, "The message; - for standard input")->required();

@@ -22,7 +22,7 @@ struct options {
     std::string alphabet = printable_ascii();
 };
 
-// Whatever can be asked, by itself and in batches. A sealed map tells also the values.
+// One question, to any kind of filter.
 template <class Filter>
 bool asked(const Filter& filter, digest d) {
     return filter.may_contain(d);
@@ -140,7 +140,7 @@ void add_query(CLI::App& app) {
         "  posy query -v --words dict.posy < letter.txt           a spell checker\n"
         "  posy query -c urls.posy log.txt                        how many\n"
         "  posy query --near passwords.posy < new-password.txt    also what is one typo away\n"
-        "  posy query http://10.0.0.2:3130/summary keys.txt       a node's filter; see also follow\n"
+        "  posy query http://10.0.0.2:3130/summary keys.txt       a node's filter; see also 'posy follow'\n"
         "Exit status: 0 if a key was printed or counted, 1 if none, 2 on an error.");
     command
         ->add_option("FILTER", o->filter,
@@ -150,14 +150,14 @@ void add_query(CLI::App& app) {
     o->how.add_to(*command);
     o->reading.add_to(*command);
     command->add_flag("-v,--invert", o->invert, "Print the keys that are certainly not in the set");
-    command->add_flag("-c,--count", o->count, "Print only how many");
-    command->add_flag("-q,--quiet", o->quiet, "Print nothing; the exit status tells");
+    command->add_flag("-c,--count", o->count, "Print only the number of keys");
+    command->add_flag("-q,--quiet", o->quiet, "Print nothing; only set the exit status");
     command->add_flag(
         "--near", o->near,
-        "Test also every string at edit distance 1: a character more, less, other, or two swapped; keys have "
-        "at most 1024 bytes");
+        "Accept also keys that are one edit away from a key of the set: a character inserted, deleted or "
+        "replaced, or two neighbours swapped; keys have at most 1024 bytes");
     command->add_option("--alphabet", o->alphabet,
-                        "The characters that --near inserts and substitutes (default: printable ASCII)");
+                        "Characters that --near inserts and substitutes (default: printable ASCII)");
     command->add_flag("--json", o->json, "Print the counts as a JSON object");
     command->callback([o] { run(*o); });
 }

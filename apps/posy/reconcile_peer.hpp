@@ -24,8 +24,8 @@ class peer {
 
     int in() const { return in_.get(); }
     int out() const { return out_.get(); }
-    // Waits until there is something to read; false if nothing more will come. A pipe that nobody has opened
-    // for writing yet would look like one at its end to who reads without having waited.
+    // Waits until there is something to read; false if nothing more will come. Without waiting, a pipe that
+    // is not yet open for writing looks like one at its end.
     bool wait() const;
     // Says no more. Of a command: waits for its end and says how it ended, unless it ended well.
     std::string finish();

@@ -14,7 +14,7 @@ std::string read_secret(const std::string& option, const std::string& path) {
     if (!file) throw failure(where + "cannot be opened: " + std::strerror(errno));
     std::string word, more;
     if (!(file >> word)) throw failure(where + (file.eof() ? "the file is empty" : "cannot be read"));
-    // Half a secret is not what was meant, and the other half would not be missed.
+    // A secret with a space in it would be cut in half, and it would not be noticed.
     if (file >> more) throw failure(where + "it has more than one word; write one, without spaces");
     return word;
 }

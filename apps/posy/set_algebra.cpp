@@ -57,8 +57,9 @@ void add_combination(CLI::App& app, const std::string& name, const std::string& 
     const auto s = std::make_shared<state>();
     CLI::App* command = add_command(app, name, what, examples);
     command
-        ->add_option("FILES", s->files,
-                     "Filters of one kind and geometry; - for standard input, and each may hold several")
+        ->add_option(
+            "FILES", s->files,
+            "Files of filters of one kind and geometry, one or several in each; - for standard input")
         ->required();
     command->add_option("-o,--output", s->output, "File to write; - for standard output")->default_val("-");
     s->lock.add_to(*command);
@@ -94,7 +95,8 @@ void add_fold(CLI::App& app) {
                     "  posy fold big.posy --by 10 -o tenth.posy\n"
                     "The result is, bit for bit, the filter that would have been built at that size.");
     command->add_option("FILE", s->file, "The filter; - for standard input")->required();
-    command->add_option("--by", s->by, "How many times smaller; must divide the size")
+    command
+        ->add_option("--by", s->by, "Factor by which the array shrinks; must divide the number of its bits")
         ->check(CLI::Range(std::uint64_t{1}, max_bits))
         ->capture_default_str();
     command->add_option("-o,--output", s->output, "File to write; - for standard output")->default_val("-");
@@ -119,7 +121,7 @@ void add_set_algebra(CLI::App& app) {
     add_combination(app, "intersect", "Intersect filters: contains the common keys, and a few more",
                     "  posy intersect a.posy b.posy -o common.posy\n"
                     "  posy compare a.posy b.posy                              how many keys are common\n"
-                    "A key of one set alone is taken for a common one at the other filter's rate.",
+                    "A key of only one set passes with the false-positive rate of the other filter.",
                     {plain_operand, intersect_any});
     add_fold(app);
 }

@@ -3,8 +3,8 @@
 
 namespace posy::tool {
 
-// A descriptor that can be read once SIGINT or SIGTERM has come. The second signal ends the process, as it
-// would have without this: whoever waits for a reader that does not read can still be stopped.
+// A descriptor that can be read once SIGINT or SIGTERM has come. The second signal ends the process as usual,
+// so that one that is stuck in writing can still be stopped.
 int stop_on_signal();
 
 }  // namespace posy::tool

@@ -38,9 +38,9 @@ read_limits reading_options::limits() const {
 void reading_options::add_to(CLI::App& command) {
     command.add_option(
         "--max-array", max_array,
-        "Memory that one message may take when it is decoded, and the short messages of one input "
-        "together, e.g. 2GiB, however few their bytes are (default: 62 MiB and 32 times the bytes, at most "
-        "4 GiB)");
+        "Most memory in bytes that decoding one message may take, and that the short messages of one input "
+        "may take together, e.g. 2GiB (default: 62 MiB plus 32 times the bytes of the message, at most 4 "
+        "GiB)");
 }
 
 std::string display_name(const std::string& path, bool output) {
@@ -57,7 +57,7 @@ std::string text_of(const error& why, std::string_view option) {
 
 namespace {
 
-// Of the arrays of a message, at least; what lies in the bytes of the message takes no more than they do.
+// Of the arrays of a message, at least. Whatever else a message holds takes no more memory than its bytes.
 std::uint64_t memory_of(const any_body& body) {
     const auto of_bits = [](std::uint64_t bits) { return bits / 8; };
     return std::visit(
@@ -84,7 +84,7 @@ std::uint64_t memory_of(const any_body& body) {
         body);
 }
 
-// What the messages of one input take beyond what their bytes pay for: all of them together as much as one.
+// What the messages of one input take beyond what their bytes pay for: together no more than one message may.
 class shared_allowance {
   public:
     explicit shared_allowance(const read_limits& limits) : limits_(limits) {}
@@ -190,12 +190,14 @@ bloom_filter plain_of(any_body body, const std::string& name) {
             plain.set_items(growing->items());
             return plain;
         }
-        throw failure(name + ": a growing filter of " + std::to_string(growing->stages().size()) +
-                      " arrays is no plain one; this needs one that was built with --items");
+        throw failure(
+            fmt::format("{}: this command needs a plain filter, and this is a growing filter of {} arrays; "
+                        "build one with --items",
+                        name, growing->stages().size()));
     }
     if (std::holds_alternative<filter_delta>(body))
         throw failure(name + ": a delta is not a filter; apply it to its base with 'posy apply'");
-    throw failure(name + ": this needs a plain filter, and it is " + kind_name(body));
+    throw failure(name + ": this command needs a plain filter, and this is " + kind_name(body));
 }
 
 bloom_filter load_plain(const std::string& path, const read_limits& limits) {
@@ -205,7 +207,9 @@ bloom_filter load_plain(const std::string& path, const read_limits& limits) {
 void check_output(const std::string& path) {
     if (path != "-") return void(take(base::atomic_file::create(path), path));
     if (isatty(STDOUT_FILENO))
-        throw failure("a filter is not for a terminal; name a file with -o, or redirect");
+        throw failure(
+            "standard output is a terminal, and a filter is not text; name a file with -o, or redirect the "
+            "output");
 }
 
 void refuse_both_from_stdin(const std::string& a, const std::string& b) {
@@ -227,7 +231,7 @@ void warn_if_past_plan(const bloom_filter& filter, const std::string& path) {
     const promise& planned = *filter.provenance().planned;
     fmt::print(stderr,
                "posy: {}: it holds {} items, {} more than the {} it was planned for, and its false-positive "
-               "rate is {} instead of {}; build it anew with --items {:.0f} or more\n",
+               "rate is {} instead of {}; rebuild it with --items {:.0f} or more\n",
                display_name(path, true), count(stands->items),
                count(stands->items - static_cast<double>(planned.items)),
                count(static_cast<double>(planned.items)), rate(filter.false_positive_rate()),

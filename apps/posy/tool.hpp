@@ -25,7 +25,7 @@ struct failure : std::runtime_error {
 // Exit status 1: all is done, printed and saved, and the answer is no.
 struct answer_is_no {};
 
-// What is wrong, in the words of the command line: an error about a limit names the option that raises it.
+// The text of an error for the command line: if it is about a limit, it names the option that raises it.
 std::string text_of(const error&, std::string_view option = "--max-array");
 
 // The value, or a failure that names the file first.
@@ -37,7 +37,7 @@ T take(result<T> value, const std::string& name) {
 
 // "-" is standard input or output, everywhere.
 std::string display_name(const std::string& path, bool output = false);
-// An option for a number of bytes, as parse_amount() reads it: 500M, 64KiB. The help says the default.
+// An option for a number of bytes, as parse_amount() reads it: 500M, 64KiB. `what` names the default.
 void add_size(CLI::App&, const std::string& name, std::uint64_t& value, const std::string& what);
 
 // The option of every command that reads messages: how much memory one may take.
@@ -84,7 +84,7 @@ void add_set_algebra(CLI::App&);
 void add_compare(CLI::App&);
 void add_pack(CLI::App&);
 void add_count(CLI::App&);
-// `peer_command` is what the command line has behind "--" in `posy reconcile … -- COMMAND`.
+// `peer_command` is what the command line has after "--" in `posy reconcile … -- COMMAND`.
 void add_reconcile(CLI::App&, const std::vector<std::string>& peer_command);
 void add_seal(CLI::App&);
 void add_seen(CLI::App&);

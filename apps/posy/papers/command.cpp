@@ -86,14 +86,12 @@ std::string listed() {
 papers::section index_of(const std::vector<std::string>& names) {
     papers::section s{"What is where", {}};
     s.parts.emplace_back(papers::paragraph{
-        "Every table, figure and formula of the five documents, and the section that has it: "
-        "L. Fan, P. Cao, J. Almeida, A. Broder, Summary Cache (1998), the mathematics; M. Mitzenmacher, "
-        "Compressed Bloom Filters (2002); A. Broder, M. Mitzenmacher, Network Applications of Bloom Filters: "
-        "A "
-        "Survey (2004); S. Lam, Bloom Filters, slides (2017); D. Miner, A. Shook, MapReduce Design Patterns "
-        "(2012), appendix A. Displayed formulas are numbered as they follow each other in the document; text "
-        "is "
-        "what a sentence says."});
+        "Every table, figure and formula of the five documents, and the section that has it: L. Fan, P. Cao, "
+        "J. Almeida, A. Broder, Summary Cache (1998), the mathematics; M. Mitzenmacher, Compressed Bloom "
+        "Filters (2002); A. Broder, M. Mitzenmacher, Network Applications of Bloom Filters: A Survey (2004); "
+        "S. Lam, Bloom Filters, slides (2017); D. Miner, A. Shook, MapReduce Design Patterns (2012), "
+        "appendix A. Displayed formulas are numbered in the order of the document; text is what a sentence "
+        "says."});
     papers::table t{"", {{"document", "where", "kind", "what", "section"}}, true};
     papers::data d{"catalogue", {{"document", "where", "kind", "what", "section", "number"}}};
     for (const auto& e : papers::catalogue()) {
@@ -135,19 +133,20 @@ void add_papers(CLI::App& app) {
     command
         ->add_option_function<std::string>(
             "--trials", [s](const std::string& text) { s->trials = parse_amount(text); },
-            "Filters that each simulation builds (100000 unless told); 0 for formulas alone")
+            "Number of filters that each simulation builds; 0 for formulas alone (default: 100000)")
         ->type_name("N");
-    command->add_option("--only", s->only, "Chapters, separated by commas")
+    command->add_option("--only", s->only, "Chapters to write, separated by commas (default: all)")
         ->delimiter(',')
         ->check(CLI::IsMember(chapter_names()));
-    command->add_flag("--list", s->list,
-                      "List every table, figure and formula of the documents with its section of the report");
-    command->add_option("--threads", s->threads, "How many threads to use (default: all cores)")
+    command->add_flag(
+        "--list", s->list,
+        "Write no report; list every table, figure and formula of the documents with its section");
+    command->add_option("--threads", s->threads, "Number of threads (default: all cores)")
         ->check(CLI::Range(1, 1024));
     command->callback([s] {
         if (s->list) return print(listed());
         const auto names = s->only.empty() ? chapter_names() : s->only;
-        if (s->trials > 10'000'000) throw failure("papers: at most ten million trials");
+        if (s->trials > 10'000'000) throw failure("papers: --trials must be at most 10000000");
         check_gnuplot();
         std::error_code wrong;
         fs::create_directories(s->output, wrong);

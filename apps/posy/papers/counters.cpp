@@ -16,7 +16,7 @@
 namespace posy::tool::papers {
 namespace {
 
-// Sixteen bits an item and 11 hashes: as near to half full as whole numbers allow, and not above.
+// Sixteen bits per item and 11 hashes: as near to half full as whole numbers allow, and not above.
 constexpr double bits_per_item = 16;
 constexpr unsigned hashes = 11;
 
@@ -155,10 +155,9 @@ section write_counters(const laboratory& lab) {
     s.parts.emplace_back(heading{"counters/distribution"});
     s.parts.emplace_back(
         paragraph{"The papers bound the odds that any counter reaches i by m C(nk,i)/mⁱ, that by m "
-                  "(enk/im)ⁱ, and that, for a filter "
-                  "at most half full, by m (e ln 2/i)ⁱ. The exact union bound, m P(c ≥ i), stands before "
-                  "them; measured are counting "
-                  "filters of 4 bits a counter, built with real keys. Above 1 a bound says nothing."});
+                  "(enk/im)ⁱ, and that, for a filter at most half full, by m (e ln 2/i)ⁱ. The exact union "
+                  "bound, m P(c ≥ i), stands before them; measured are counting filters of 4 bits per "
+                  "counter, built with real keys. Above 1 a bound says nothing."});
     s.parts.emplace_back(bounds_table(sizes[1].second, d));
     s.parts.emplace_back(std::move(d));
     s.parts.emplace_back(heading{"counters/overflow"});
@@ -167,10 +166,9 @@ section write_counters(const laboratory& lab) {
     s.parts.emplace_back(largest_table(sizes));
     s.parts.emplace_back(
         paragraph{"The asymptotic formula for the largest counter has an error term that dies off with the "
-                  "square of a logarithm; at "
-                  "these sizes it is still one or two too high. Likely is the largest i that at least half a "
-                  "counter is expected to "
-                  "reach, and the bits that hold it grow as log log m."});
+                  "square of a logarithm; at these sizes it is still one or two too high. Likely is the "
+                  "largest i that at least half a counter is expected to reach, and the bits that hold it "
+                  "grow as log log m."});
     s.parts.emplace_back(heading{"counters/stuck"});
     s.parts.emplace_back(
         paragraph{"One key is inserted 20 times into counters of four bits and removed again. Left at 15 and "

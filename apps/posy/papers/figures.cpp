@@ -100,7 +100,7 @@ struct budget {
     unsigned hashes;  // the last k
 };
 constexpr budget budgets[] = {{8, 10}, {16, 20}};
-constexpr double largest_array = 400;  // bits an item that we are ready to simulate
+constexpr double largest_array = 400;  // bits per item that we are ready to simulate
 
 // The largest array of whole bits whose message keeps the budget.
 double array_for(double bits, unsigned hashes) {
@@ -142,7 +142,7 @@ void add_mitzenmacher_figures(const laboratory& lab, section& s) {
         add_figure(
             s, fmt::format("mitzenmacher2002_figure{}", number),
             fmt::format(
-                "Figure {}: false-positive rate against the number of hashes, messages of {} bits an item. "
+                "Figure {}: false-positive rate against the number of hashes, messages of {} bits per item. "
                 "The best plain filter is the worst compressed one: the curves touch there.",
                 number, bits),
             "hashes", 1, last,
@@ -164,13 +164,12 @@ void add_mitzenmacher_figures(const laboratory& lab, section& s) {
         }
     }
     if (lab.trials() != 0) {
-        s.parts.emplace_back(
-            paragraph{fmt::format("The arrays of the compressed curves are the largest whose entropy keeps "
-                                  "the budget; sent for real, their "
-                                  "payloads were at most {:.4f} bits an item above it on average. At 16 bits "
-                                  "an item and one hash the array "
-                                  "would have {:.0f} bits an item; that point was not built.",
-                                  most, theory::compressed_array_for(16, 1))});
+        s.parts.emplace_back(paragraph{
+            fmt::format("The arrays of the compressed curves are the largest whose entropy keeps the budget; "
+                        "sent for real, their payloads were at most {:.4f} bits per item above it on "
+                        "average. At 16 bits per item and one hash the array would have {:.0f} bits per item; "
+                        "that point was not built.",
+                        most, theory::compressed_array_for(16, 1))});
     }
 }
 
@@ -183,7 +182,7 @@ section write_slides(const laboratory& lab) {
     section s{"Bloom Filters, slides (Lam 2017): the two plots", {}};
     s.parts.emplace_back(heading{"slides/hashes"});
     add_figure(s, "slides_rate_by_hashes",
-               fmt::format("False-positive rate against the number of hashes at 8 bits an item; the minimum "
+               fmt::format("False-positive rate against the number of hashes at 8 bits per item; the minimum "
                            "is at k = {:.3f}",
                            theory::optimal_hashes(1, 8)),
                "hashes", 1, 16,

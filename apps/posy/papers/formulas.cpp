@@ -1,6 +1,6 @@
 // What four of the five documents begin with: the share of zeros, the rate, and the best number of hashes.
 // The same formulas in each, so they stand once, before the chapters, with small filters beside them: in
-// large ones nobody could tell f from f'.
+// large ones f and f' do not differ visibly.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -198,8 +198,7 @@ section write_formulas(const laboratory& lab) {
     s.parts.emplace_back(paragraph{fmt::format(
         "p' is exact, and the mean of the share ρ of zeros; p differs from it by a constant over m. A filter "
         "in slices has no more zeros: (1 − k/m)^n ≤ (1 − 1/m)^(kn). Measured: {} filters of the largest "
-        "size, up to a "
-        "hundred times as many of the smaller.",
+        "size, up to a hundred times as many of the smaller.",
         trials)});
     fill_sheet(sizes).append_to(s);
 
@@ -213,7 +212,7 @@ section write_formulas(const laboratory& lab) {
     s.parts.emplace_back(heading{"formulas/optimum"});
     s.parts.emplace_back(
         paragraph{"With g = ln f, dg/dk = ln(1 − e^(−kn/m)) + (kn/m) e^(−kn/m)/(1 − e^(−kn/m)) is 0 at k = "
-                  "ln 2 · m/n, negative before and positive behind it. Written in p, f is the same at p and "
+                  "ln 2 · m/n, negative before and positive after it. Written in p, f is the same at p and "
                   "1 − p, and least in the middle: 0.6185^(m/n)."});
     optimum_sheet().append_to(s);
     symmetry_sheet().append_to(s);

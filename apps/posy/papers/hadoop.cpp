@@ -133,9 +133,9 @@ section write_hadoop(const laboratory& lab) {
     section s{"Bloom filters for Hadoop (Miner, Shook 2012, appendix A)", {}};
     s.parts.emplace_back(heading{"hadoop/size"});
     s.parts.emplace_back(paragraph{
-        "The helper multiplies in float, divides in double and truncates to int. So it is up to a bit short "
-        "of the rate asked for, off by up to some tens of bits at a hundred million items, and stops at "
-        "2^31 − 1 bits without a word."});
+        "The helper multiplies in float, divides in double and truncates to int. So its array is up to one "
+        "bit too small for the rate asked for, off by up to some tens of bits at a hundred million items, "
+        "and silently stops at 2^31 − 1 bits."});
     size_sheet().append_to(s);
     s.parts.emplace_back(heading{"hadoop/hashes"});
     s.parts.emplace_back(paragraph{

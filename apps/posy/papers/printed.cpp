@@ -59,9 +59,12 @@ struct table_file {
 
 table_file file_of(source from) {
     switch (from) {
-        case source::fan1998: return {"fan1998", embedded::fan1998};
-        case source::mitzenmacher2002: return {"mitzenmacher2002", embedded::mitzenmacher2002};
-        case source::broder2004: return {"broder2004", embedded::broder2004};
+        case source::fan1998:
+            return {"fan1998", embedded::fan1998};
+        case source::mitzenmacher2002:
+            return {"mitzenmacher2002", embedded::mitzenmacher2002};
+        case source::broder2004:
+            return {"broder2004", embedded::broder2004};
     }
     throw failure("papers: no such source");
 }

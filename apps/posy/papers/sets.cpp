@@ -183,8 +183,7 @@ section write_sets(const laboratory& lab) {
     s.parts.emplace_back(heading{"sets/intersection"});
     s.parts.emplace_back(paragraph{fmt::format(
         "The probability that a bit is set in both filters, m times it as the expected inner product, and "
-        "the "
-        "two estimates of |S1 ∩ S2|: from the inner product with |S1| and |S2| known, and from the zeros "
+        "the two estimates of |S1 ∩ S2|: from the inner product with |S1| and |S2| known, and from the zeros "
         "alone. Measured: {} pairs of filters.",
         small_trials(lab))});
     intersection_sheet(small_trials(lab)).append_to(s);

@@ -158,17 +158,13 @@ section write_simulation(const laboratory& lab) {
     std::uint64_t checks = 0;
     for (const auto& p : simulations()) checks += tally_of(lab, p)->checks;
     s.parts.emplace_back(paragraph{fmt::format(
-        "{} trials a case. A trial inserts the keys 0 to 9,999 into a filter under a seed of its own "
-        "(XXH3-128, the number "
-        "of the trial), codes the array with the range coder and puts it into a message. For the delta, 500 "
-        "keys are "
-        "replaced and the exclusive-or of the two generations is coded. Sizes are those of the payload: "
-        "everything that is "
-        "needed to decode the array but its geometry, which the receiver of a stream of filters has already. "
-        "The whole "
-        "frame adds geometry, seed, item count, lengths and checksum, and for a delta the base it belongs "
-        "to. {} messages "
-        "were read back and compared. The deviation belongs to the number of ones, not to the coder.",
+        "{} trials per case. A trial inserts the keys 0 to 9,999 into a filter under a seed of its own "
+        "(XXH3-128, the number of the trial), codes the array with the range coder and puts it into a "
+        "message. For the delta, 500 keys are replaced and the exclusive-or of the two generations is coded. "
+        "Sizes are those of the payload: everything that is needed to decode the array but its geometry, "
+        "which the receiver of a stream of filters has already. The whole frame adds geometry, seed, item "
+        "count, lengths and checksum, and for a delta the base it belongs to. {} messages were read back and "
+        "compared. The deviation belongs to the number of ones, not to the coder.",
         lab.trials(), checks)});
     s.parts.emplace_back(simulation_table(lab));
     std::string sizes;
@@ -178,17 +174,15 @@ section write_simulation(const laboratory& lab) {
     s.parts.emplace_back(paragraph{fmt::format(
         "The paper also prints theoretical sizes in bytes: {}. The last is a misprint, the entry of another "
         "column of Table VI; (32, 2) has 2075.9. The paper's simulated mean is then 14 bytes above theory, "
-        "as "
-        "in its other runs, and not 24.",
+        "as in its other runs, and not 24.",
         sizes)});
     s.parts.emplace_back(rate_table(lab));
     s.parts.emplace_back(heading{"simulation/ones"});
     s.parts.emplace_back(ones_table(lab));
     s.parts.emplace_back(
         paragraph{"Theorem 1 bounds the odds of straying εm from the expectation by 2 exp(−ε²m²/2nk), the "
-                  "survey by 2 exp(−2ε²m²/nk). "
-                  "Both hold; the second has four times the exponent. Neither comes near the truth, which "
-                  "the deviation shows."});
+                  "survey by 2 exp(−2ε²m²/nk). Both hold; the second has four times the exponent. Neither "
+                  "comes near the truth, which the deviation shows."});
     s.parts.emplace_back(simulation_file(lab));
     return s;
 }

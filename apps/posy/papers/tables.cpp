@@ -105,7 +105,7 @@ paragraph fan_measured(const laboratory& lab, const std::vector<printed_entry>& 
         return 100 * static_cast<double>(part) / static_cast<double>(tried);
     };
     return {fmt::format(
-        "Every rate was measured, too: {} filters of 10,000 keys an entry, each asked for 100,000 others. "
+        "Every rate was measured, too: {} filters of 10,000 keys per entry, each asked for 100,000 others. "
         "Of the {} entries that had ten or more hits to expect, {:.0f} % lie within one standard error of "
         "the expected rate of filters of this size and {:.0f} % within two (68 and 95 were to be expected); "
         "the farthest is {:.1f} away.",
@@ -114,7 +114,7 @@ paragraph fan_measured(const laboratory& lab, const std::vector<printed_entry>& 
 
 // ---- Compressed Bloom Filters ----------------------------------------------------------------------------
 
-// As the papers print them: a column a filter, a row a quantity.
+// As the papers print them: a column per filter, a row per quantity.
 table column_table(const laboratory& lab, const std::vector<printed_entry>& entries,
                    const std::string& number, const std::string& caption) {
     table t{"Table " + number + ": " + caption,
@@ -164,7 +164,7 @@ sheet claims_sheet() {
 std::string measured_columns(const laboratory& lab) {
     if (lab.trials() == 0) return "";
     return fmt::format(
-        " Measured: {} filters of 10,000 keys a column, coded by our coder (all of the payload counted) "
+        " Measured: {} filters of 10,000 keys per column, coded by our coder (all of the payload counted) "
         "and asked for 10,000 other keys each.",
         lab.trials(purpose::column));
 }
