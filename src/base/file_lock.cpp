@@ -52,10 +52,11 @@ result<descriptor> try_lock(const std::filesystem::path& name, int& holder) {
 std::string seconds(std::chrono::milliseconds time) {
     std::string text = std::to_string(time / 1s);
     if (time % 1s != 0ms) {
-        const std::string thousandths = std::to_string(1000 + (time % 1s).count()).substr(1);
-        text += "." + thousandths.substr(0, thousandths.find_last_not_of('0') + 1);
+        std::string decimals = std::to_string(1000 + (time % 1s).count());
+        decimals[0] = '.';
+        text.append(decimals, 0, decimals.find_last_not_of('0') + 1);
     }
-    return text + " s";
+    return text.append(" s");
 }
 
 error held(int holder, std::chrono::milliseconds limit) {
