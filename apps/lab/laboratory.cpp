@@ -37,7 +37,7 @@ std::vector<child> start_proxies(const setting& how) {
                                            "--name",
                                            fmt::format("px{}", i),
                                            "--sharing",
-                                           how.sharing,
+                                           std::string(name_of(how.sharing)),
                                            how.change_bits ? "--change-bits" : "--change",
                                            fmt::format("{}", how.change_bits.value_or(how.change)),
                                            "--memory",

@@ -8,12 +8,13 @@
 #include <string>
 #include <vector>
 
+#include "node/options.hpp"
 #include "trace.hpp"
 
 namespace posy::lab {
 
 struct setting {
-    std::string sharing = "delta";
+    node::sharing sharing = node::sharing::delta;
     double change = 0.05;               // of the items …
     std::optional<double> change_bits;  // … or, in its place, of the summary's bits
     std::uint32_t proxies = 3;
@@ -22,6 +23,9 @@ struct setting {
     double rate = 0.01;
     bool keep_siblings = false;
     std::uint32_t concurrency = 1;  // requests at a time; 1 keeps the order of the trace
+
+    // Are there summaries that get out of date?
+    bool updates() const { return sharing != node::sharing::none && sharing != node::sharing::ask; }
 };
 
 struct outcome {

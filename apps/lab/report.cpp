@@ -20,7 +20,7 @@ std::vector<std::string> cells(const outcome& o) {
     const auto each = [&](std::uint64_t n) { return fmt::format("{:.2f}", o.share(n)); };
     const auto ms = [](double s) { return fmt::format("{:.2f}", 1000 * s); };
     return {
-        o.how.sharing,
+        std::string(name_of(o.how.sharing)),
         update_of(o.how),
         percent(o.local),
         percent(o.sibling),
@@ -57,7 +57,7 @@ std::string escaped(std::string_view text) {
 }  // namespace
 
 std::string update_of(const setting& how) {
-    if (how.sharing == "none" || how.sharing == "ask") return "–";
+    if (!how.updates()) return "–";
     if (how.change_bits) return fmt::format("{:g} % of bits", 100 * *how.change_bits);
     return fmt::format("{:g} %", 100 * how.change);
 }
@@ -106,12 +106,12 @@ std::string picture(const experiment& e) {
     std::map<std::string, std::vector<std::pair<double, double>>> lines;
     std::vector<std::string> plots;
     for (const auto& o : e.outcomes) {
-        if (o.how.sharing == "none") {  // no bytes at all: a level, not a point on this axis
+        if (o.how.sharing == node::sharing::none) {  // no bytes at all: a level, not a point on this axis
             plots.push_back(
                 fmt::format("{} with lines lw 2 dt 2 lc rgb '#808080' title 'none'", 100 * o.hit_ratio()));
         } else {
             // No bytes at all would lie at minus infinity.
-            lines[o.how.sharing + (o.how.change_bits ? "_by_bits" : "")].emplace_back(
+            lines[std::string(name_of(o.how.sharing)) + (o.how.change_bits ? "_by_bits" : "")].emplace_back(
                 std::max(o.bytes_per_request(), 0.1), 100 * o.hit_ratio());
         }
     }

@@ -55,11 +55,10 @@ void replay(const replay_arguments& a) {
             : lab::read_trace(a.trace, a.base.proxies, a.requests);
     lab::experiment e{a.trace.empty() ? "a made-up trace" : fs::path(a.trace).filename().string(), {}};
     for (const auto& sharing : a.sharing) {
-        const bool updates = sharing != "none" && sharing != "ask";
         std::vector<lab::setting> settings;
         const auto setting = [&]() -> lab::setting& {
             settings.push_back(a.base);
-            settings.back().sharing = sharing;
+            settings.back().sharing = *named<node::sharing>(sharing);
             return settings.back();
         };
         for (const double change : a.change) setting().change = change;
@@ -72,7 +71,7 @@ void replay(const replay_arguments& a) {
                 shown.add(done - before);
                 before = done;
             }));
-            if (!updates) break;  // there is nothing to update
+            if (!how.updates()) break;  // there is nothing to update
         }
     }
     print(lab::markdown(e));
