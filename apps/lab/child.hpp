@@ -1,4 +1,4 @@
-// A process of this very program, on a port of its own choice; it ends with the object that stands for it.
+// A process of this program that serves on a port. It ends with its object.
 #pragma once
 
 #include <sys/types.h>
@@ -14,8 +14,8 @@ std::uint16_t free_port();
 
 class child {
   public:
-    // Starts `posy ARGUMENTS…` and waits until it says where it listens. Throws std::runtime_error with what
-    // it said instead. Its standard error goes to `log`, if that is not empty.
+    // Starts `posy ARGUMENTS…` and waits until something answers on the port. Throws std::runtime_error if
+    // the process ends before, or ten seconds pass. Its standard error goes to `log`, if that is not empty.
     child(const std::vector<std::string>& arguments, std::uint16_t port, const std::string& log = {});
     child(child&&) noexcept;
     child& operator=(child&&) = delete;

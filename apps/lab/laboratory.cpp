@@ -134,7 +134,7 @@ class client_of_all {
         const auto path = http::parse_url(url)->path;
         if (got.head.status != 200 || got.body != body_of(path, trace_.objects[object].bytes))
             ++outcome_.wrong;
-        // What we do last decides: of the proxies on the way, the last member is the one we asked.
+        // Of the proxies on the way, the last member is the one we asked: its answer counts.
         const auto status = got.head.fields.combined("Cache-Status").value_or("");
         const auto members = http_cache::list_members(status);
         const auto last = members.empty() ? std::string_view() : members.back();
@@ -148,7 +148,7 @@ class client_of_all {
         }
     }
 
-    // Nothing else moves: what a sibling has now it had when it was not asked.
+    // There are no other requests: what a sibling has now, it had when it was not asked.
     http::task<void> look_for_false_miss(std::uint32_t proxy, const std::string& url) {
         for (std::uint32_t other = 0; other < how_.proxies; ++other) {
             if (other == proxy) continue;

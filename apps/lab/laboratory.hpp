@@ -1,6 +1,6 @@
-// The laboratory: real proxies and an origin as processes on the loopback, a trace sent through them request
-// by request, and everything counted: what was a hit where, what misled, and every byte that keeping
-// summaries up to date took.
+// The laboratory: real proxies and an origin as processes on the loopback, and a trace sent through them
+// request by request. It counts hits by place, false hits and false misses, and every byte that was sent to
+// keep summaries up to date.
 #pragma once
 
 #include <functional>

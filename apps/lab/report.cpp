@@ -90,10 +90,9 @@ std::string html(const experiment& e, const std::string& svg) {
         "td:first-child,th:first-child{{text-align:left}}svg{{max-width:100%;height:auto}}</style>\n"
         "<h1>Cooperative caching</h1>\n<p>{0}</p>\n{1}\n<table>\n{2}</table>\n"
         "<p>Bytes are all that was sent to keep summaries up to date, HTTP included, divided by the requests "
-        "of "
-        "clients. A false hit is a sibling asked in vain: misled by the filter itself, or by the age of the "
-        "summary. "
-        "A false miss is an object that a sibling had and no summary told of.</p>\n",
+        "of clients. A false hit is a sibling asked in vain, because of the filter itself or because of the "
+        "age "
+        "of the summary. A false miss is an object that a sibling had and no summary showed.</p>\n",
         escaped(title(e)), svg, rows);
 }
 
@@ -111,7 +110,7 @@ std::string picture(const experiment& e) {
             plots.push_back(
                 fmt::format("{} with lines lw 2 dt 2 lc rgb '#808080' title 'none'", 100 * o.hit_ratio()));
         } else {
-            // Who never had to say anything would be at minus infinity.
+            // No bytes at all would lie at minus infinity.
             lines[o.how.sharing + (o.how.change_bits ? "_by_bits" : "")].emplace_back(
                 std::max(o.bytes_per_request(), 0.1), 100 * o.hit_ratio());
         }

@@ -1,4 +1,4 @@
-// What the laboratory found, as people want it: a table, a page with the picture, numbers for other programs.
+// What the laboratory found: as a table, a page with a picture, and data for other programs.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ struct experiment {
     std::vector<outcome> outcomes;
 };
 
-// When proxies set so send an update, in words: what `change` means depends on the way of sharing.
+// When proxies with this setting send an update, in words.
 std::string update_of(const setting&);
 
 std::string markdown(const experiment&);

@@ -35,7 +35,8 @@ class lines {
         }
         int code = 0;
         gzerror(file_.get(), &code);
-        if (code != Z_OK && code != Z_STREAM_END) throw std::runtime_error("the compressed trace is damaged");
+        if (code != Z_OK && code != Z_STREAM_END)
+            throw std::runtime_error("the compressed trace is damaged; check it with gzip -t");
         return !line.empty();
     }
 
@@ -65,7 +66,7 @@ struct request {
     std::uint64_t bytes = 0;
 };
 
-// Nothing for what is no GET, or no line of a log at all.
+// Nothing for other methods than GET, and for what is not a line of a log.
 std::optional<request> common_log_line(std::string_view line) {
     const auto host = line.substr(0, line.find(' '));
     const auto quote = line.find('"');
@@ -110,7 +111,7 @@ class table_lines {
 trace read_trace(const std::string& path, std::uint32_t proxies, std::size_t limit) {
     lines in(path);
     std::string line;
-    if (!in.next(line)) throw std::runtime_error(path + ": an empty trace");
+    if (!in.next(line)) throw std::runtime_error(path + ": the trace is empty");
     const table_lines table(line);
     trace t;
     std::unordered_map<std::string, std::uint32_t> known;
@@ -133,7 +134,8 @@ trace read_trace(const std::string& path, std::uint32_t proxies, std::size_t lim
     }
     if (t.requests.empty())
         throw std::runtime_error(
-            path + ": no requests; it should be a table with a line of names, or a log in the common format");
+            path +
+            ": no requests; give a table whose first line names the columns, or a log in the common format");
     return t;
 }
 

@@ -1,14 +1,14 @@
-// posy build: train a filter on keys, on all cores.
+// posy build: build a filter from keys, on all cores.
 #include <fmt/core.h>
 #include <unistd.h>
 
 #include <mutex>
 
+#include "filter_options.hpp"
 #include "keys.hpp"
+#include "numbers.hpp"
 #include "posy/parallel.hpp"
 #include "posy/plan.hpp"
-#include "shape.hpp"
-#include "text.hpp"
 #include "tool.hpp"
 
 namespace posy::tool {
@@ -16,7 +16,7 @@ namespace {
 
 struct options {
     key_options keys;
-    shape_options shape;
+    filter_options shape;
     hash_options hash;
     std::string output;
     bool counting = false, growing = false;
@@ -49,9 +49,9 @@ void fill(trained& filter, const options& o, const hasher& hash) {
     });
 }
 
-// A pipe can be read only once, and nobody said how many keys it brings. If a rate is all that was asked for,
-// a growing filter takes them as they come and is folded down in the end: to a plain filter if one array was
-// enough, or to a few. With --growing it stays as it is, to take more keys later.
+// A pipe can be read only once, and its number of keys is unknown. If only a rate was asked for, a growing
+// filter takes the keys as they come and is folded down at the end: to a plain filter if one array was
+// enough, else to a few arrays. With --growing it stays as it is, so that it can take more keys later.
 trained grow(const options& o, hash_seed seed) {
     const wishes want = o.shape.to_wishes();
     const hasher hash(o.hash.family(), seed);
@@ -72,7 +72,7 @@ trained grow(const options& o, hash_seed seed) {
     return filter;
 }
 
-// Otherwise: remember their digests, 16 bytes a key, and size the filter when they are all there.
+// Otherwise the digests are kept, 16 bytes per key, and the filter is sized when all have come.
 trained build_from_pipe(const options& o, hash_seed seed) {
     if (o.shape.only_rate() && !o.counting) return grow(o, seed);
     std::vector<digest> all;
@@ -94,7 +94,7 @@ void run(const options& o) {
     check_output(o.output);
     const hash_seed seed = o.hash.seed();
     if (o.growing && (!o.shape.only_rate() || o.counting))
-        throw failure("--growing goes with a rate, a layout and a number of hashes, and with nothing else");
+        throw failure("--growing can only be combined with --fpr, --layout and --hashes");
     const bool known = o.shape.has_items(), sized = (known || seekable(o.keys)) && !o.growing;
     trained filter = sized ? make(o, known ? 0 : count_keys(o.keys), seed) : build_from_pipe(o, seed);
     if (sized) fill(filter, o, hasher(o.hash.family(), seed));
@@ -128,13 +128,14 @@ void add_build(CLI::App& app) {
                     "  posy build --counting --items 1M -o cache.posy         keys can be removed\n"
                     "  find . -print0 | posy build --null --items 100k -o names.posy");
     o->keys.add_to(*command);
-    o->shape.add_to(*command);
+    o->shape.add_to(*command, "the number of keys, which are counted first");
     o->hash.add_to(*command);
     command->add_option("-o,--output", o->output, "File to write; - for standard output")->required();
-    command->add_flag("--counting", o->counting, "Keep counters, so that keys can be removed");
+    command->add_flag("--counting", o->counting, "Keep a counter per bit, so that keys can be removed later");
     command->add_flag("--growing", o->growing,
-                      "Promise the rate for any number of keys, also those that are added or united later");
-    command->add_option("--counter-bits", o->counter_bits, "4 or 8")
+                      "Build a growing filter: it keeps its rate for any number of keys, including those "
+                      "added or united later");
+    command->add_option("--counter-bits", o->counter_bits, "Bits per counter with --counting, 4 or 8")
         ->check(CLI::IsMember({4u, 8u}))
         ->capture_default_str();
     command->callback([o] { run(*o); });

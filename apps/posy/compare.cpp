@@ -4,8 +4,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "numbers.hpp"
 #include "posy/estimate.hpp"
-#include "text.hpp"
 #include "tool.hpp"
 
 namespace posy::tool {
@@ -37,75 +37,89 @@ struct survey {
     }
 };
 
-std::string number_or_not(double x) { return std::isfinite(x) ? count(x) : "cannot be told: too few zeros"; }
+std::string number_or_not(double x) { return std::isfinite(x) ? count(x) : "unknown: too few zeros"; }
+
+struct options {
+    std::string a, b;
+    reading_options reading;
+    double level = 0.95;
+    bool json = false, formulas = false;
+};
+
+std::string to_json(const options& o, const comparison& c, const std::optional<survey>& formulas) {
+    nlohmann::ordered_json j{{"level", o.level},
+                             {"a", tool::to_json(c.a)},
+                             {"b", tool::to_json(c.b)},
+                             {"intersection", tool::to_json(c.intersection)},
+                             {"union", tool::to_json(c.united)},
+                             {"jaccard", tool::to_json(c.jaccard)}};
+    if (std::isinf(c.united.value)) j["intersection"]["value"] = j["jaccard"]["value"] = nullptr;
+    if (formulas) {
+        const auto number = [](double x) {
+            return std::isfinite(x) ? nlohmann::ordered_json(x) : nlohmann::ordered_json(nullptr);
+        };
+        j["formulas"] = {{"inner_product", formulas->inner},
+                         {"sizes_known", formulas->sizes_known},
+                         {"from_inner_product", number(formulas->from_inner_product)},
+                         {"from_zeros", number(formulas->from_zeros)}};
+    }
+    return j.dump(2) + "\n";
+}
+
+std::string describe(const options& o, const comparison& c, const std::optional<survey>& formulas) {
+    const bool full = std::isinf(c.united.value);
+    std::string text = fmt::format(
+        "|A|       {}\n|B|       {}\n|A ∩ B|   {}\n|A ∪ B|   {}\nJaccard   {}\n"
+        "Intervals hold the truth in {:g} % of cases.\n",
+        range(c.a), range(c.b), full ? "unknown: an array is full" : range(c.intersection), range(c.united),
+        full ? "unknown"
+             : fmt::format("{:.4f} ({:.4f} … {:.4f})", c.jaccard.value, c.jaccard.low, c.jaccard.high),
+        100 * o.level);
+    if (formulas)
+        text += fmt::format(
+            "|A ∩ B| by the survey's formulas:\n"
+            "  from the inner product {}, given |A| and |B| as {}   {}\n"
+            "  from the zeros of A, B and their AND   {}\n",
+            count(formulas->inner), formulas->sizes_known ? "inserted" : "estimated",
+            number_or_not(formulas->from_inner_product), number_or_not(formulas->from_zeros));
+    return text;
+}
+
+void run(const options& o) {
+    refuse_both_from_stdin(o.a, o.b);
+    if (!(o.level > 0 && o.level < 1)) throw failure("--level must lie between 0 and 1");
+    const read_limits limits = o.reading.limits();
+    const auto a = load_plain(o.a, limits), b = load_plain(o.b, limits);
+    const auto c = take(compare(a, b, o.level), display_name(o.a) + " and " + display_name(o.b));
+    std::optional<survey> formulas;
+    if (o.formulas) {
+        if (a.geometry().layout != layout_id::spread)
+            throw failure("--formulas are for layout spread; these filters are " +
+                          std::string(name_of(a.geometry().layout)));
+        formulas.emplace(a, b, c);
+    }
+    print(o.json ? to_json(o, c, formulas) : describe(o, c, formulas));
+}
 
 }  // namespace
 
 void add_compare(CLI::App& app) {
-    struct state {
-        std::string a, b;
-        double level = 0.95;
-        bool json = false, formulas = false;
-    };
-    const auto s = std::make_shared<state>();
+    const auto o = std::make_shared<options>();
     CLI::App* command = add_command(
         app, "compare", "Estimate the sizes of two sets, their intersection, union and similarity",
         "  posy compare monday.posy tuesday.posy\n"
         "  posy compare a.posy b.posy --level 0.99 --json\n"
         "  posy compare a.posy b.posy --formulas");
-    command->add_option("A", s->a, "A filter; - for standard input")->required();
-    command->add_option("B", s->b, "Another of the same geometry")->required();
-    command->add_option("--level", s->level, "How often the intervals shall hold the truth")
+    command->add_option("A", o->a, "File of a filter; - for standard input")->required();
+    command->add_option("B", o->b, "File of another filter of the same geometry; - for standard input")
+        ->required();
+    command->add_option("--level", o->level, "Probability that an interval contains the true value")
         ->capture_default_str();
-    command->add_flag("--formulas", s->formulas,
+    command->add_flag("--formulas", o->formulas,
                       "Add the two formulas of Broder and Mitzenmacher's survey for |A ∩ B| (layout spread)");
-    command->add_flag("--json", s->json, "Print a JSON object");
-    add_reading_options(*command);
-    command->callback([s] {
-        refuse_both_from_stdin(s->a, s->b);
-        if (!(s->level > 0 && s->level < 1)) throw failure("--level must lie between 0 and 1");
-        const auto a = load_plain(s->a), b = load_plain(s->b);
-        const auto c = take(compare(a, b, s->level), display_name(s->a) + " and " + display_name(s->b));
-        std::optional<survey> formulas;
-        if (s->formulas) {
-            if (a.geometry().layout != layout_id::spread)
-                throw failure("--formulas are for layout spread; these filters are " +
-                              std::string(name_of(a.geometry().layout)));
-            formulas.emplace(a, b, c);
-        }
-        const bool full = std::isinf(c.united.value);
-        if (s->json) {
-            nlohmann::ordered_json j{{"level", s->level},          {"a", to_json(c.a)},
-                                     {"b", to_json(c.b)},          {"intersection", to_json(c.intersection)},
-                                     {"union", to_json(c.united)}, {"jaccard", to_json(c.jaccard)}};
-            if (full) j["intersection"]["value"] = j["jaccard"]["value"] = nullptr;
-            if (formulas) {
-                const auto number = [](double x) {
-                    return std::isfinite(x) ? nlohmann::ordered_json(x) : nlohmann::ordered_json(nullptr);
-                };
-                j["formulas"] = {{"inner_product", formulas->inner},
-                                 {"sizes_known", formulas->sizes_known},
-                                 {"from_inner_product", number(formulas->from_inner_product)},
-                                 {"from_zeros", number(formulas->from_zeros)}};
-            }
-            return print(j.dump(2) + "\n");
-        }
-        print(fmt::format(
-            "|A|       {}\n|B|       {}\n|A ∩ B|   {}\n|A ∪ B|   {}\nJaccard   {}\n"
-            "Intervals hold the truth in {:g} % of cases.\n",
-            range(c.a), range(c.b), full ? "unknown: an array is full" : range(c.intersection),
-            range(c.united),
-            full ? "unknown"
-                 : fmt::format("{:.4f} ({:.4f} … {:.4f})", c.jaccard.value, c.jaccard.low, c.jaccard.high),
-            100 * s->level));
-        if (formulas)
-            print(fmt::format(
-                "|A ∩ B| by the survey's formulas:\n"
-                "  from the inner product {}, given |A| and |B| as {}   {}\n"
-                "  from the zeros of A, B and their AND   {}\n",
-                count(formulas->inner), formulas->sizes_known ? "inserted" : "estimated",
-                number_or_not(formulas->from_inner_product), number_or_not(formulas->from_zeros)));
-    });
+    command->add_flag("--json", o->json, "Print a JSON object");
+    o->reading.add_to(*command);
+    command->callback([o] { run(*o); });
 }
 
 }  // namespace posy::tool

@@ -5,7 +5,7 @@
 // order of the keys, so blocks are counted in turn: the same input gives the same sketch with any number of
 // threads, which cut and hash the keys.
 //
-// Or a spectral filter, for those who know how many different keys there are and want most counts exactly.
+// Or a spectral filter, if the number of different keys is known and most counts are to be exact.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -15,12 +15,12 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 
+#include "filter_options.hpp"
 #include "keys.hpp"
+#include "numbers.hpp"
+#include "ordered_blocks.hpp"
 #include "posy/theory.hpp"
-#include "shape.hpp"
-#include "text.hpp"
 #include "tool.hpp"
-#include "turns.hpp"
 
 namespace posy::tool {
 namespace {
@@ -28,6 +28,7 @@ namespace {
 struct options {
     key_options keys;
     hash_options hash;
+    reading_options reading;
     std::string memory, output, ask, items;
     std::size_t weight_field = 0;  // 0: every key counts 1
     double delta = 0.01;
@@ -92,7 +93,7 @@ void add(spectral_filter& filter, const batch& b) {
 
 template <class Counts>
 void count_keys_in(Counts& counts, const options& o) {
-    for_each_block_in_turn(o.keys, "counting", [&](const block& piece) {
+    for_each_block_in_order(o.keys, "counting", [&](const block& piece) {
         return [&counts, b = batch_of(o, counts.hash(), piece)] { add(counts, b); };
     });
 }
@@ -135,7 +136,7 @@ void finish(const options& o, body_ref body, const count_min& sketch, const heav
             for (const auto& [key, estimate] : list.keys) text += line(o, estimate, key);
         print(text);
     }
-    exit_status = sketch.total() > 0 ? 0 : 1;
+    if (sketch.total() == 0) throw answer_is_no{};
 }
 
 void run(const options& o) {
@@ -164,7 +165,7 @@ spectral_filter make_spectral(const options& o) {
         w.bits_per_item = std::floor((static_cast<double>(parse_amount(o.memory)) - words) / counter) /
                           static_cast<double>(w.items);
     }
-    geometry g = spectral_shape(w, "count");
+    geometry g = spectral_geometry(w, "count");
     g.hash = o.hash.family();
     g.seed = o.hash.seed();
     return take(spectral_filter::make(g, o.recurring ? spectral_method::recurring_minimum
@@ -192,7 +193,7 @@ void run_spectral(const options& o) {
                                        {"wrong", spectral_filter::expected_wrong(g, keys)}};
         print(j.dump(2) + "\n");
     }
-    exit_status = filter.items() > 0 ? 0 : 1;
+    if (filter.items() == 0) throw answer_is_no{};
 }
 
 // The estimates of keys in whatever `posy count -o` saved.
@@ -210,15 +211,16 @@ std::pair<hasher, estimator> estimator_in(const any_body& body, const std::strin
                                            [&](const digest& d) { return filter->estimate(d); });
                 }};
     }
-    throw failure(name + ": this needs a sketch that 'posy count -o' saved, and it is " + kind_name(body));
+    throw failure(name + ": this command needs a sketch that 'posy count -o' saved, and this is " +
+                  kind_name(body));
 }
 
 void ask(const options& o) {
     o.keys.refuse_both_from_stdin(o.ask);
-    const message m = load_message(o.ask);
+    const message m = load_message(o.ask, o.reading.limits());
     const auto [hash, estimate] = estimator_in(m.body, display_name(o.ask));
     bool found = false;
-    for_each_block_in_turn(o.keys, "asking", [&](const block& piece) {
+    for_each_block_in_order(o.keys, "asking", [&](const block& piece) {
         const batch b = batch_of(o, hash, piece);
         std::vector<std::uint32_t> estimates(b.keys.size());
         estimate(b.digests, estimates);
@@ -230,13 +232,56 @@ void ask(const options& o) {
             found = found || any;
         };
     });
-    exit_status = found ? 0 : 1;
+    if (!found) throw answer_is_no{};
 }
 
 std::string between_0_and_1(const std::string& text) {
     double share = 0;
     const bool fine = CLI::detail::lexical_cast(text, share) && share > 0 && share < 1;
-    return fine ? std::string() : text + " does not lie between 0 and 1";
+    return fine ? std::string() : text + " is not between 0 and 1";
+}
+
+// After --ask and --field.
+void add_sketch_options(CLI::App& command, options& o) {
+    command
+        .add_option("--weight-field", o.weight_field,
+                    "Number of the field with the weight of the key, an unsigned integer; fields are counted "
+                    "from 1 (default: each key counts once)")
+        ->check(CLI::Range(1, 1'000'000))
+        ->needs("--field");
+    command
+        .add_option("--epsilon", o.epsilon,
+                    "Largest error as a share of the total count (default: 0.0001, or half of --threshold if "
+                    "that is less)")
+        ->check(between_0_and_1);
+    command.add_option("--delta", o.delta, "Probability that an error is larger than --epsilon")
+        ->check(between_0_and_1)
+        ->capture_default_str();
+    command
+        .add_option("--memory", o.memory,
+                    "Memory for the counters in bytes, e.g. 64MiB (default: what the errors asked for take)")
+        ->excludes("--epsilon");
+    command.add_flag("--conservative", o.conservative,
+                     "Count by conservative update, which has smaller errors (default)");
+    command
+        .add_flag("--plain", o.plain,
+                  "Count by plain update, so that merged sketches are exactly the sketch of all keys")
+        ->excludes("--conservative");
+    command.add_option("--top", o.top, "Number of most frequent keys to keep and print; 0 for none")
+        ->capture_default_str();
+    command
+        .add_option("--threshold", o.threshold,
+                    "Print all keys with at least this share of the total count, between 0 and 1, instead of "
+                    "--top")
+        ->check(between_0_and_1)
+        ->excludes("--top");
+    command.add_option("-o,--output", o.output,
+                       "File for the sketch; - for standard output, and then nothing else is printed "
+                       "(default: not saved)");
+    command.add_flag("--json", o.json, "Print a JSON object with the keys, the total and the error bound");
+    for (const char* counting : {"--weight-field", "--epsilon", "--delta", "--memory", "--conservative",
+                                 "--plain", "--top", "--threshold", "--output", "--json"})
+        command.get_option(counting)->excludes("--ask");
 }
 
 // After all others, which some of these exclude.
@@ -245,18 +290,19 @@ void add_spectral_options(CLI::App& command, options& o) {
                                       "Count in a spectral filter: most estimates are exact; needs --items");
     for (const char* other : {"--ask", "--epsilon", "--delta", "--top", "--threshold"})
         spectral->excludes(other);
-    command.add_option("-n,--items", o.items, "How many different keys there will be")->needs(spectral);
+    command.add_option("-n,--items", o.items, "Number of different keys that --spectral plans for, e.g. 20k")
+        ->needs(spectral);
     command
         .add_option("--wrong", o.wrong,
-                    "Largest share of the keys whose estimate is too high (default: 0.01)")
+                    "Largest share of the keys whose estimate by --spectral is too high (default: 0.01)")
         ->needs(spectral)
         ->excludes("--memory")
         ->check(between_0_and_1);
     command
         .add_flag(
             "--recurring", o.recurring,
-            "Smaller errors where counts are very skewed, in half as much memory again; an estimate may "
-            "rarely be too low; cannot be merged")
+            "With --spectral: smaller errors for very skewed counts, in 50 % more memory; an estimate can "
+            "rarely be too low, and filters of this kind cannot be merged")
         ->needs(spectral)
         ->excludes("--conservative")
         ->excludes("--plain");
@@ -274,44 +320,17 @@ void add_count(CLI::App& app) {
         "  posy count --memory 64MiB --top 100 -o day.posy urls.txt\n"
         "  posy count --ask day.posy candidates.txt               how often were these seen\n"
         "  posy count --spectral --items 20k -o words.posy --words book.txt\n"
-        "An estimate is never below the truth, and above it by more than epsilon times the total\n"
-        "only with probability delta. A spectral filter is for when the number of different keys is\n"
-        "known: it is right but for a share of the keys, --wrong. Estimates end at 4294967295,\n"
-        "which means so much or more.\n"
+        "An estimate is never below the true count, and above it by more than epsilon times the total\n"
+        "only with probability delta. A spectral filter needs the number of different keys, and its\n"
+        "estimates are exact except for a share --wrong of the keys. The largest estimate, 4294967295,\n"
+        "stands for any count from there on.\n"
         "Exit status: 0 if a key was counted (--ask: was seen), 1 if none, 2 on an error.");
     o->keys.add_to(*command);
     o->hash.add_to(*command);
-    auto* ask_option = command->add_option(
-        "--ask", o->ask, "Count nothing; print the estimates of the keys in this saved sketch");
-    const auto when_counting = [&](CLI::Option* option) { return option->excludes(ask_option); };
-    add_reading_options(*command);
-    when_counting(command->add_option("--weight-field", o->weight_field,
-                                      "The key counts as often as this field says, an unsigned integer"))
-        ->check(CLI::Range(1, 1'000'000))
-        ->needs(command->get_option("--field"));
-    auto* epsilon = when_counting(command->add_option("--epsilon", o->epsilon,
-                                                      "Largest error as a share of the total (default: "
-                                                      "0.0001, or half the threshold if that is less)"))
-                        ->check(between_0_and_1);
-    when_counting(command->add_option("--delta", o->delta, "How likely a larger error may be"))
-        ->check(between_0_and_1)
-        ->capture_default_str();
-    when_counting(
-        command->add_option("--memory", o->memory, "Size of the sketch instead of --epsilon, e.g. 64MiB"))
-        ->excludes(epsilon);
-    auto* conservative =
-        when_counting(command->add_flag("--conservative", o->conservative, "Smaller errors (default)"));
-    when_counting(command->add_flag("--plain", o->plain, "A sketch whose sums are exact when it is merged"))
-        ->excludes(conservative);
-    auto* top = when_counting(command->add_option("--top", o->top, "How many keys to print; 0 keeps no keys"))
-                    ->capture_default_str();
-    when_counting(command->add_option("--threshold", o->threshold,
-                                      "Print instead all keys with at least this share of the total"))
-        ->check(between_0_and_1)
-        ->excludes(top);
-    when_counting(
-        command->add_option("-o,--output", o->output, "File for the sketch; with - nothing else is printed"));
-    when_counting(command->add_flag("--json", o->json, "Print a JSON object, with total and error bound"));
+    command->add_option("--ask", o->ask,
+                        "Count nothing; print the estimates that the sketch in this file has for the keys");
+    o->reading.add_to(*command);
+    add_sketch_options(*command, *o);
     add_spectral_options(*command, *o);
     command->callback([o] { !o->ask.empty() ? ask(*o) : o->spectral ? run_spectral(*o) : run(*o); });
 }

@@ -8,6 +8,7 @@ void add_delta(CLI::App& app) {
     struct state {
         std::string a, b, output;
         lock_options lock;
+        reading_options reading;
     };
     const auto d = std::make_shared<state>();
     CLI::App* delta =
@@ -15,13 +16,15 @@ void add_delta(CLI::App& app) {
                     "  posy delta monday.posy tuesday.posy -o change.posy\n"
                     "  posy delta old.posy new.posy | ssh host posy apply old.posy - -o new.posy");
     delta->add_option("OLD", d->a, "The filter that the other side has; - for standard input")->required();
-    delta->add_option("NEW", d->b, "The filter that it shall have")->required();
+    delta->add_option("NEW", d->b, "The filter that the other side is to have; - for standard input")
+        ->required();
     delta->add_option("-o,--output", d->output, "File to write; - for standard output")->default_val("-");
-    add_reading_options(*delta);
+    d->reading.add_to(*delta);
     delta->callback([d] {
         refuse_both_from_stdin(d->a, d->b);
         const std::string both = display_name(d->a) + " and " + display_name(d->b);
-        save_body(d->output, take(make_delta(load_plain(d->a), load_plain(d->b)), both),
+        const read_limits limits = d->reading.limits();
+        save_body(d->output, take(make_delta(load_plain(d->a, limits), load_plain(d->b, limits)), both),
                   {.want = coding::smallest});
     });
 
@@ -30,22 +33,26 @@ void add_delta(CLI::App& app) {
         add_command(app, "apply", "Apply a delta to the filter it was made against",
                     "  posy apply old.posy change.posy -o new.posy\n"
                     "  posy apply mirror.posy change.posy            changes mirror.posy in place");
-    apply_command->add_option("FILTER", s->a, "The filter")->required();
+    apply_command
+        ->add_option("FILTER", s->a, "File of the filter, which is changed in place unless -o is given")
+        ->required();
     apply_command->add_option("DELTA", s->b, "The delta; - for standard input")->required();
-    apply_command->add_option("-o,--output", s->output, "Write the result here instead");
+    apply_command->add_option("-o,--output", s->output,
+                              "File to write instead of FILTER; - for standard output");
     s->lock.add_to(*apply_command);
-    add_reading_options(*apply_command);
+    s->reading.add_to(*apply_command);
     apply_command->callback([s] {
         refuse_both_from_stdin(s->a, s->b);
         const std::string& target = s->output.empty() ? s->a : s->output;
         const auto lock = change_lock::to_change({s->a}, target, s->lock);
-        bloom_filter filter = load_plain(s->a);
-        // However few bytes it has, a delta is as large as the filter that is here.
-        const message m = load_message(s->b, limits_of_reading().holding(filter.bits().words().size_bytes()));
+        const read_limits limits = s->reading.limits();
+        bloom_filter filter = load_plain(s->a, limits);
+        // A delta of few bytes may be as large as the filter that is here, and no larger.
+        const message m = load_message(s->b, limits.holding(filter.bits().words().size_bytes()));
         const auto* change = std::get_if<filter_delta>(&m.body);
         if (!change) throw failure(display_name(s->b) + ": this is a filter, not a delta");
         take(apply(filter, *change), display_name(s->a));
-        save_body(target, filter);
+        save_body(target, filter, {}, &lock);
         warn_if_past_plan(filter, target);
     });
 }

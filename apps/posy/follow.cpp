@@ -21,9 +21,9 @@
 #include "locking.hpp"
 #include "node/backoff.hpp"
 #include "node/remote.hpp"
+#include "numbers.hpp"
 #include "posy/base/file.hpp"
 #include "source.hpp"
-#include "text.hpp"
 #include "tool.hpp"
 
 namespace posy::tool {
@@ -35,6 +35,7 @@ using namespace std::chrono_literals;
 struct options {
     std::string url, output;
     fetch_options how;
+    reading_options reading;
     lock_options lock;
     bool query = false, once = false, quiet = false;
     double poll = 30;
@@ -115,7 +116,7 @@ class answering {
 
 class following {
   public:
-    explicit following(const options& o) : o_(o), follower_(here_, o.how.remote(o.url)) {
+    explicit following(const options& o) : o_(o), follower_(here_, o.how.remote(o.url, o.reading.limits())) {
         if (!o_.output.empty()) go_on_from_file();
     }
     ~following() {
@@ -131,8 +132,8 @@ class following {
         });
         asio::co_spawn(here_.context, follow(), [this](const std::exception_ptr& failed) { stop(failed); });
         here_.context.run();
-        if (answering_ && ended_) exit_status = answering_->found() ? 0 : 1;
         if (failed_) std::rethrow_exception(failed_);
+        if (answering_ && ended_ && !answering_->found()) throw answer_is_no{};
     }
 
   private:
@@ -279,7 +280,7 @@ void add_follow(CLI::App& app) {
     command->add_flag("-q,--quiet", o->quiet, "Say nothing but what goes wrong");
     o->how.add_to(*command);
     o->lock.add_to(*command);
-    add_reading_options(*command);
+    o->reading.add_to(*command);
     command->callback([o] { run(*o); });
 }
 

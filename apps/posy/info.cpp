@@ -3,11 +3,11 @@
 
 #include <nlohmann/json.hpp>
 
+#include "numbers.hpp"
 #include "posy/base/instructions.hpp"
 #include "posy/estimate.hpp"
 #include "posy/standing.hpp"
 #include "posy/theory.hpp"
-#include "text.hpp"
 #include "tool.hpp"
 
 namespace posy::tool {
@@ -159,15 +159,15 @@ std::string machine_of(const bloom_filter& plain) {
     const double size = static_cast<double>(plain.bits().words().size_bytes());
     std::string text;
     if (pages.mapped_file) {
-        text = "small ones of the file, mapped where it lies";
+        text = "small, mapped from the file";
     } else if (!pages.asked_for_huge) {
-        text = "small ones; the array is too small to gain from huge ones";
+        text = "small; the array is too small to gain from huge pages";
     } else if (pages.huge_bytes == 0) {
         text =
-            "small ones: the system grants no huge ones, lookups take longer "
+            "small: the system grants no huge pages, so lookups take longer "
             "(see /sys/kernel/mm/transparent_hugepage/enabled)";
     } else {
-        text = fmt::format("huge ones, {:.0f} % of the array",
+        text = fmt::format("huge, {:.0f} % of the array",
                            100 * std::min(1.0, static_cast<double>(pages.huge_bytes) / size));
     }
     return row("instructions", base::name_of(base::best_instruction_set())) + row("memory pages", text);
@@ -272,6 +272,7 @@ std::string describe(message m, const std::string& name, bool json, bool verbose
 void add_info(CLI::App& app) {
     struct state {
         std::vector<std::string> files;
+        reading_options reading;
         bool json = false, verbose = false;
     };
     const auto s = std::make_shared<state>();
@@ -279,15 +280,17 @@ void add_info(CLI::App& app) {
         add_command(app, "info", "Show what a filter is, what it holds and how good it is now",
                     "  posy info urls.posy\n"
                     "  posy info --json *.posy | jq .false_positive_rate");
-    command->add_option("FILES", s->files, "Filters; - for standard input")->required();
-    command->add_flag("--json", s->json, "Print one JSON object a filter");
-    add_reading_options(*command);
-    command->add_flag("-v,--verbose", s->verbose, "Say also which instructions and memory pages are used");
+    command->add_option("FILES", s->files, "Files of filters; - for standard input")->required();
+    command->add_flag("--json", s->json, "Print one JSON object per filter");
+    s->reading.add_to(*command);
+    command->add_flag("-v,--verbose", s->verbose,
+                      "Also show which CPU instructions and memory pages are used");
     command->callback([s] {
         std::string text;  // all or nothing: a stream that turns out to be damaged prints only its error
-        for_each_message(s->files, [&](message m, const std::string& name) {
+        const auto add = [&](message m, const std::string& name) {
             text += (text.empty() || s->json ? "" : "\n") + describe(std::move(m), name, s->json, s->verbose);
-        });
+        };
+        for_each_message(s->files, add, s->reading.limits());
         print(text);
     });
 }

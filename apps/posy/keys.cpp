@@ -3,8 +3,8 @@
 #include <charconv>
 #include <nlohmann/json.hpp>
 
+#include "numbers.hpp"
 #include "posy/base/machine.hpp"
-#include "text.hpp"
 #include "tool.hpp"
 
 namespace posy::tool {
@@ -102,26 +102,30 @@ std::string where(const block& block, std::string_view record) {
 void key_options::add_to(CLI::App& command, const std::string& name, const std::string& what) {
     command.add_option(name, files, what);
     auto* by_field =
-        command.add_option("--field", field, "The key is this field of the line, counted from 1")
+        command
+            .add_option("--field", field,
+                        "Number of the field that is the key, counted from 1 (default: the whole line)")
             ->check(CLI::Range(1, 1'000'000));
     command
         .add_option("--delimiter", delimiter,
-                    "What separates fields: one character, or \\t (default: tab; comma in *.csv)")
+                    "Character that separates fields, or \\t for a tab (default: comma in *.csv, else tab)")
         ->check([](const std::string& text) {
             return text.size() == 1 || text == "\\t" ? std::string()
                                                      : "--delimiter takes one character, or \\t";
         });
-    auto* by_json = command.add_option("--json-path", json_path,
-                                       "Lines are JSON; the key is the value at this path, e.g. user.id");
-    command.add_flag("--words", words, "Every word of the text is a key")
+    auto* by_json =
+        command.add_option("--json-path", json_path,
+                           "Lines are JSON, and the key is the value at this path, e.g. user.id or /user/id");
+    command.add_flag("--words", words, "Each word of the text is a key")
         ->excludes(by_field)
         ->excludes(by_json);
     by_field->excludes(by_json);
     command.add_flag("--null", null, "Records end with a NUL byte instead of a newline");
-    command.add_flag("--integers", integers, "Keys are decimal integers and hashed as 64-bit numbers");
-    command.add_flag("--skip-missing", skip_missing,
-                     "Pass over records that have no such field, value or integer");
-    command.add_option("--threads", threads, "How many threads to use (default: all cores)")
+    command.add_flag("--integers", integers, "Keys are decimal integers, hashed as 64-bit numbers");
+    command.add_flag(
+        "--skip-missing", skip_missing,
+        "Skip records without the field, JSON value or integer asked for (default: they are an error)");
+    command.add_option("--threads", threads, "Number of threads (default: all cores)")
         ->check(CLI::Range(1, 1024));
 }
 
@@ -157,7 +161,7 @@ std::optional<std::string_view> key_options::field_of(const block& block, std::s
 void key_options::missing(const block& block, std::string_view record, const std::string& what) const {
     if (skip_missing) return;
     throw failure(where(block, record) + ": a record without " + what +
-                  "; --skip-missing leaves such records out");
+                  "; --skip-missing skips such records");
 }
 
 void for_each_key(const key_options& options, const block& block,

@@ -33,7 +33,7 @@ struct key_options {
 
     // `files` is what the positional argument is called, and `what` its description.
     void add_to(CLI::App&, const std::string& name = "KEYS",
-                const std::string& what = "Files of keys; none or - for standard input");
+                const std::string& what = "Files of keys; - or none for standard input");
     char record_end() const { return null ? '\0' : '\n'; }
     unsigned thread_count() const;
     // The key's digest; an integer in integer mode.

@@ -12,8 +12,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-fs::path held;  // what this process has locked: never more than one file; empty: none
-
 bool same_file(const fs::path& a, const fs::path& b) {
     std::error_code ignored;
     return a == b || fs::weakly_canonical(a, ignored) == fs::weakly_canonical(b, ignored);
@@ -24,12 +22,12 @@ bool same_file(const fs::path& a, const fs::path& b) {
 void lock_options::add_to(CLI::App& command) {
     command
         .add_option("--lock-wait", wait,
-                    "Seconds to wait while another posy changes the same file; 0: fail at once")
+                    "Seconds to wait while another posy process changes the same file; 0 to fail at once")
         ->check(CLI::Range(0.0, 1e6))
         ->capture_default_str();
 }
 
-change_lock::change_lock(const std::string& path, const lock_options& how, bool option) {
+change_lock::change_lock(const std::string& path, const lock_options& how, bool option) : path_(path) {
     const auto tell = [&](int holder) {
         fmt::print(stderr, "posy: {}: waiting for {}, which is changing it\n", path,
                    holder > 0 ? fmt::format("process {}", holder) : "another process");
@@ -39,7 +37,6 @@ change_lock::change_lock(const std::string& path, const lock_options& how, bool 
     if (!taken && option && taken.error().message.find("is changing it") != std::string::npos)
         throw failure(path + ": " + taken.error().text() + ", or wait longer with --lock-wait SECONDS");
     lock_.emplace(take(std::move(taken), path));
-    held = path;
 }
 
 change_lock change_lock::to_change(const std::vector<std::string>& inputs, const std::string& output,
@@ -47,21 +44,14 @@ change_lock change_lock::to_change(const std::vector<std::string>& inputs, const
     const auto is_output = [&](const std::string& input) { return input != "-" && same_file(input, output); };
     if (output == "-" || !std::ranges::any_of(inputs, is_output)) return {};
     if (const auto folder = fs::path(output).parent_path(); !folder.empty() && !fs::exists(folder))
-        return {};  // whoever reads the file says it best
+        return {};  // reading the file will fail, with a better message
     return {output, how, true};
 }
 
-change_lock change_lock::to_replace(const std::string& output) {
-    if (output == "-" || (!held.empty() && same_file(held, output))) return {};
+change_lock change_lock::to_replace(const std::string& output, const change_lock* held) {
+    const bool ours = held && !held->path_.empty() && same_file(held->path_, output);
+    if (output == "-" || ours) return {};
     return {output, {}, false};
-}
-
-change_lock::change_lock(change_lock&& other) noexcept : lock_(std::move(other.lock_)) {
-    other.lock_.reset();
-}
-
-change_lock::~change_lock() {
-    if (lock_) held.clear();
 }
 
 }  // namespace posy::tool

@@ -25,18 +25,15 @@ class change_lock {
     // process does not release it in time.
     static change_lock to_change(const std::vector<std::string>& inputs, const std::string& output,
                                  const lock_options& = {});
-    // Locks a file that is replaced, unless this process has locked it already.
-    static change_lock to_replace(const std::string& output);
-
-    change_lock(change_lock&&) noexcept;
-    change_lock& operator=(change_lock&&) = delete;
-    ~change_lock();
+    // Locks a file that is replaced, unless `held` is its lock already.
+    static change_lock to_replace(const std::string& output, const change_lock* held = nullptr);
 
   private:
     change_lock() = default;
     // `option`: the command has --lock-wait.
     change_lock(const std::string& path, const lock_options&, bool option);
 
+    std::string path_;  // of the locked file; empty: none
     std::optional<base::file_lock> lock_;
 };
 

@@ -12,7 +12,20 @@
 namespace posy::tool {
 namespace {
 
+// What stands after "--" in `posy reconcile … -- COMMAND`, cut off from the arguments.
+std::vector<std::string> take_peer_command(int& argc, char** argv) {
+    if (argc < 2 || std::string_view(argv[1]) != "reconcile") return {};
+    char** const end = argv + argc;
+    char** const dashes = std::find(argv, end, std::string_view("--"));
+    if (dashes == end) return {};
+    std::vector<std::string> command(dashes + 1, end);
+    if (command.empty()) throw failure("reconcile: there is no command after --; leave -- out, or add one");
+    argc = static_cast<int>(dashes - argv);
+    return command;
+}
+
 int run(int argc, char** argv) {
+    const std::vector<std::string> peer_command = take_peer_command(argc, argv);
     CLI::App app{
         "Bloom filters built to travel: sets in a few bits per item, sent in as few as theory allows",
         "posy"};
@@ -20,19 +33,20 @@ int run(int argc, char** argv) {
     app.require_subcommand(1);
     app.set_help_all_flag("--help-all", "Help of every command");
     app.footer(
-        "Files are messages; - is standard input or output; keys are lines unless told otherwise.\n"
-        "'posy COMMAND --help' shows examples; 'posy tour' shows the whole in two minutes.");
+        "Files hold messages; - is standard input or output; a key is a line unless an option says "
+        "otherwise.\n"
+        "'posy COMMAND --help' shows examples; 'posy tour' shows everything in two minutes.");
     add_plan(app);
     add_build(app);
     add_query(app);
-    add_change(app);
+    add_add_and_remove(app);
     add_info(app);
-    add_combine(app);
+    add_set_algebra(app);
     add_compare(app);
     add_pack(app);
     add_delta(app);
     add_count(app);
-    add_reconcile(app);
+    add_reconcile(app, peer_command);
     add_seal(app);
     add_seen(app);
     add_papers(app);
@@ -44,17 +58,10 @@ int run(int argc, char** argv) {
 #endif
     add_tour(app);
     add_manual(app);
-    if (argc > 1 && std::string_view(argv[1]) == "reconcile") {
-        char** const end = argv + argc;
-        char** const dashes = std::find(argv, end, std::string_view("--"));
-        if (dashes != end) {
-            peer_command.assign(dashes + 1, end);
-            if (peer_command.empty()) throw failure("reconcile: there is no command behind --");
-            argc = static_cast<int>(dashes - argv);
-        }
-    }
     try {
         app.parse(argc, argv);
+    } catch (const answer_is_no&) {
+        return 1;
     } catch (const CLI::ParseError& e) {
         if (e.get_exit_code() == 0) {
             const int status = app.exit(e);
@@ -70,20 +77,20 @@ int run(int argc, char** argv) {
         std::fprintf(stderr, "posy: out of memory; use a smaller filter, --items, or fewer --threads\n");
         return 2;
     }
-    return exit_status;
+    return 0;
 }
 
 }  // namespace
 }  // namespace posy::tool
 
 int main(int argc, char** argv) {
-    // Input files are mapped; one that is cut shorter while we read it ends like this.
+    // Input files are mapped: if one becomes shorter while we read it, the system sends this signal.
     std::signal(SIGBUS, [](int) {
-        constexpr std::string_view line = "posy: a file was cut shorter while it was read\n";
+        constexpr std::string_view line = "posy: an input file became shorter while it was read\n";
         if (write(STDERR_FILENO, line.data(), line.size()) < 0) _exit(3);
         _exit(2);
     });
-    std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is an error like any other, with its line and its status
+    std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is an error like any other, with a line and status 2
     try {
         return posy::tool::run(argc, argv);
     } catch (const std::exception& e) {

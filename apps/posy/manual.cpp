@@ -23,6 +23,12 @@ std::vector<const CLI::Option*> options_of(const CLI::App& command) {
 
 bool takes_value(const CLI::Option& o) { return o.get_items_expected_max() > 0; }
 
+// Some defaults are not in the text: --help shows them beside the name.
+std::string text_of(const CLI::Option& o) {
+    const std::string& otherwise = o.get_default_str();
+    return o.get_description() + (otherwise.empty() ? "" : " (default: " + otherwise + ")");
+}
+
 // Text for roff: no line may start with a control character, and backslashes are doubled.
 std::string roff(std::string_view text) {
     std::string out;
@@ -49,7 +55,7 @@ std::string manual(const CLI::App& app) {
         page += "\n" + roff(command->get_description()) + ".\n";
         for (const CLI::Option* o : options_of(*command)) {
             page += fmt::format(".TP\n\\fB{}\\fR{}\n{}\n", roff(o->get_name(false, true)),
-                                takes_value(*o) ? " \\fIVALUE\\fR" : "", roff(o->get_description()));
+                                takes_value(*o) ? " \\fIVALUE\\fR" : "", roff(text_of(*o)));
         }
         if (!command->get_footer().empty()) page += ".PP\n.nf\n" + roff(command->get_footer()) + "\n.fi\n";
     }
@@ -111,7 +117,7 @@ std::string zsh(const CLI::App& app) {
         list += fmt::format("    {}\n", quoted(command->get_name() + ":" + command->get_description()));
         cases += fmt::format("    {}) _arguments '*:file:_files'", command->get_name());
         for (const CLI::Option* o : options_of(*command)) {
-            std::string what = o->get_description();
+            std::string what = text_of(*o);
             std::ranges::replace(what, '[', '(');
             std::ranges::replace(what, ']', ')');
             std::ranges::replace(what, ':', ',');
@@ -140,7 +146,7 @@ std::string fish(const CLI::App& app) {
                 fmt::format("complete -c posy -n '__fish_seen_subcommand_from {}'", command->get_name());
             for (const std::string& name : o->get_lnames()) script += " -l " + name;
             for (const std::string& name : o->get_snames()) script += " -s " + name;
-            script += fmt::format("{} -d {}\n", takes_value(*o) ? " -r" : "", quoted(o->get_description()));
+            script += fmt::format("{} -d {}\n", takes_value(*o) ? " -r" : "", quoted(text_of(*o)));
         }
     }
     return script;
@@ -149,13 +155,13 @@ std::string fish(const CLI::App& app) {
 }  // namespace
 
 void add_manual(CLI::App& app) {
-    CLI::App* page = add_command(app, "manual", "Print the manual page, in roff", "  posy manual | man -l -");
+    CLI::App* page = add_command(app, "manual", "Print the manual page in roff", "  posy manual | man -l -");
     page->callback([&app] { print(manual(app)); });
 
     const auto shell = std::make_shared<std::string>();
     CLI::App* command = add_command(app, "completion", "Print the completion script of a shell",
                                     "  source <(posy completion bash)");
-    command->add_option("SHELL", *shell, "bash, zsh or fish")
+    command->add_option("SHELL", *shell, "Shell to complete for: bash, zsh or fish")
         ->required()
         ->check(CLI::IsMember({"bash", "zsh", "fish"}));
     command->callback([&app, shell] {

@@ -5,7 +5,7 @@
 
 #include "node/key_repair.hpp"
 #include "node_options.hpp"
-#include "text.hpp"
+#include "numbers.hpp"
 #include "tool.hpp"
 
 namespace posy::tool {
@@ -32,7 +32,7 @@ void repair(const std::string& folder) {
                               number(*done.expected));
     print(fmt::format("{}: {} keys recovered{}\nwhat was there before is in {}\n", folder, number(done.keys),
                       of, done.copy));
-    exit_status = done.exact ? 0 : 1;
+    if (!done.exact) throw answer_is_no{};
 }
 
 }  // namespace

@@ -7,9 +7,9 @@
 #include <boost/asio/ip/host_name.hpp>
 #include <boost/asio/signal_set.hpp>
 
+#include "numbers.hpp"
 #include "posy/base/machine.hpp"
-#include "secret.hpp"
-#include "text.hpp"
+#include "secret_file.hpp"
 #include "tool.hpp"
 
 namespace posy::tool {

@@ -6,8 +6,8 @@
 #include <functional>
 #include <memory>
 
+#include "filter_options.hpp"
 #include "node/node.hpp"
-#include "shape.hpp"
 
 namespace posy::tool {
 

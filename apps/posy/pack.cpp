@@ -4,12 +4,12 @@
 
 #include <mutex>
 
+#include "filter_options.hpp"
 #include "keys.hpp"
 #include "locking.hpp"
+#include "numbers.hpp"
 #include "posy/base/file.hpp"
 #include "posy/packet.hpp"
-#include "shape.hpp"
-#include "text.hpp"
 #include "tool.hpp"
 
 namespace posy::tool {
@@ -18,15 +18,16 @@ namespace {
 struct options {
     key_options keys;  // whose files are filters unless `from_keys`
     hash_options hash;
+    reading_options reading;
     bool from_keys = false, fast = false;
     std::string codec, queryable, output, max_bytes, max_memory;
     std::optional<unsigned> max_hashes;
 };
 
-void save_bytes(const std::string& path, byte_view bytes) {
+void save_bytes(const std::string& path, byte_view bytes, const change_lock* held = nullptr) {
     const std::string name = display_name(path, true);
     if (path == "-") return take(base::write_fully(STDOUT_FILENO, bytes), name);
-    const change_lock lock = change_lock::to_replace(path);
+    const change_lock lock = change_lock::to_replace(path, held);
     auto file = take(base::atomic_file::create(path), name);
     take(base::write_fully(file.get(), bytes), name);
     take(file.commit(), name);
@@ -34,7 +35,7 @@ void save_bytes(const std::string& path, byte_view bytes) {
 
 void pack_keys(const options& o) {
     if (o.max_bytes.empty())
-        throw failure("pack: --from-keys makes a packet; say how large with --max-bytes");
+        throw failure("pack: --from-keys needs the size of the packet; give it with --max-bytes");
     packet_wishes want{.max_bytes = parse_amount(o.max_bytes),
                        .max_hashes = o.max_hashes,
                        .hash = o.hash.family(),
@@ -62,15 +63,16 @@ any_body pack_body(const options& o, any_body body, const std::string& name) {
                 name);
 }
 
-// A codec that no reader would take for such an array is not used.
+// A codec that readers reject for an array of this size is not used.
 void warn_of_other_codec(const options& o, byte_view message) {
     constexpr std::size_t codec_at = 6;
     const auto used = static_cast<codec_id>(message[codec_at]);
     if (o.codec.empty() || !o.queryable.empty() || used == *codec_named(o.codec) || used == codec_id::raw)
         return;
-    fmt::print(stderr,
-               "posy: note: {} takes too long for this array, and no reader takes it; coded as {} instead\n",
-               o.codec, name_of(used));
+    fmt::print(
+        stderr,
+        "posy: note: readers reject {} for an array of this size, because it takes too long; coded as {}\n",
+        o.codec, name_of(used));
 }
 
 void pack_filter(const options& o) {
@@ -80,20 +82,20 @@ void pack_filter(const options& o) {
     packing how{.want = o.fast ? coding::fastest : coding::smallest};
     if (!o.codec.empty()) how.codec = codec_named(o.codec);
     const auto lock = change_lock::to_change({path}, o.output);
-    message m = load_message(path);
+    message m = load_message(path, o.reading.limits());
     how.generation = m.generation;
     const any_body body = pack_body(o, std::move(m.body), display_name(path));
-    if (o.max_bytes.empty() && !how.codec) return save_body(o.output, body, how);
+    if (o.max_bytes.empty() && !how.codec) return save_body(o.output, body, how, &lock);
     const auto message = to_bytes(body, how);
     warn_of_other_codec(o, message);
-    if (o.max_bytes.empty()) return save_bytes(o.output, message);
+    if (o.max_bytes.empty()) return save_bytes(o.output, message, &lock);
     if (const std::uint64_t limit = parse_amount(o.max_bytes); message.size() > limit) {
         throw failure(
             fmt::format("{}: the message takes {} bytes, {} more than allowed; fold the filter, or pack its "
                         "keys with --from-keys",
                         display_name(path), message.size(), message.size() - limit));
     }
-    save_bytes(o.output, message);
+    save_bytes(o.output, message, &lock);
 }
 
 }  // namespace
@@ -106,35 +108,46 @@ void add_pack(CLI::App& app) {
         "  posy pack --queryable small urls.posy -o urls.packed     'posy query' reads it as it is\n"
         "  posy pack --from-keys urls.txt --max-bytes 1400 -o packet   never a byte more\n"
         "  posy pack big.posy | ssh host posy unpack - -o big.posy");
-    o->keys.add_to(*pack, "FILES", "A filter; with --from-keys, files of keys");
+    o->keys.add_to(*pack, "FILES",
+                   "File of the filter; with --from-keys, files of keys; - or none for standard input");
     o->hash.add_to(*pack);
-    pack->add_flag("--from-keys", o->from_keys, "Build the best filter that fits into --max-bytes");
-    pack->add_option("--max-bytes", o->max_bytes, "Largest message, all of it counted");
-    pack->add_option("--max-memory", o->max_memory,
-                     "With --from-keys: largest array at the receiver, e.g. 64KiB");
-    pack->add_option("--max-hashes", o->max_hashes, "With --from-keys: largest number of hashes");
-    pack->add_flag("--fast", o->fast, "Prefer speed to the last tenth of a percent");
-    pack->add_option("--codec", o->codec, "Use this codec")
+    pack->add_flag(
+        "--from-keys", o->from_keys,
+        "FILES hold keys: build the filter with the lowest rate whose message fits into --max-bytes");
+    pack->add_option("--max-bytes", o->max_bytes,
+                     "Largest size of the whole message in bytes, e.g. 1400 (default: no limit)");
+    pack->add_option(
+        "--max-memory", o->max_memory,
+        "With --from-keys: largest array at the receiver in bytes, e.g. 64KiB (default: no limit)");
+    pack->add_option("--max-hashes", o->max_hashes,
+                     "With --from-keys: largest number of hashes per key (default: no limit)");
+    pack->add_flag("--fast", o->fast, "Choose the faster codec, for a message that is up to 0.1 % larger");
+    pack->add_option(
+            "--codec", o->codec,
+            "Codec of the message (default: the one with the smallest message, or with --fast a fast one)")
         ->check(CLI::IsMember({"raw", "adaptive", "range", "bytes", "gaps", "counters"}));
-    pack->add_option("--queryable", o->queryable, "A compressed form that is queried without unpacking")
+    pack->add_option("--queryable", o->queryable,
+                     "Compressed form that is queried without unpacking (default: none; the message is "
+                     "unpacked to query)")
         ->check(CLI::IsMember({"small", "fast", "list"}));
     pack->add_option("-o,--output", o->output, "File to write; - for standard output")->default_val("-");
-    add_reading_options(*pack);
+    o->reading.add_to(*pack);
     pack->callback([o] { o->from_keys ? pack_keys(*o) : pack_filter(*o); });
 
     struct state {
         std::string file, output;
+        reading_options reading;
     };
     const auto s = std::make_shared<state>();
     CLI::App* unpack = add_command(
-        app, "unpack", "Turn a message back into a filter that is queried where it lies",
+        app, "unpack", "Turn a message back into a file that is mapped and queried as it is",
         "  posy unpack urls.packed -o urls.posy\n"
         "  posy unpack --max-array 2GiB sparse.packed -o sparse.posy   a large array in few bytes");
     unpack->add_option("FILE", s->file, "The message; - for standard input")->required();
     unpack->add_option("-o,--output", s->output, "File to write; - for standard output")->default_val("-");
-    add_reading_options(*unpack);
+    s->reading.add_to(*unpack);
     unpack->callback([s] {
-        message m = load_message(s->file);
+        message m = load_message(s->file, s->reading.limits());
         if (std::holds_alternative<compressed_filter>(m.body))
             m.body = plain_of(std::move(m.body), display_name(s->file));
         save_body(s->output, m.body, {.generation = m.generation});

@@ -5,13 +5,13 @@
 
 #include <nlohmann/json.hpp>
 
+#include "filter_options.hpp"
+#include "numbers.hpp"
 #include "plan_bounds.hpp"
 #include "plan_family.hpp"
-#include "plot.hpp"
+#include "plan_plot.hpp"
 #include "posy/growing_filter.hpp"
 #include "posy/message_size.hpp"
-#include "shape.hpp"
-#include "text.hpp"
 #include "tool.hpp"
 
 namespace posy::tool {
@@ -19,7 +19,7 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-// A message to be: all of it, and what of it is the frame.
+// The sizes of a message: the whole, and the frame alone.
 void add_message(json& j, const message_size& size) {
     j["message_bytes"] = size.total();
     j["frame_bytes"] = size.frame;
@@ -128,7 +128,7 @@ std::string describe(const std::vector<plan>& rows, bool as_json) {
     return table(cells);
 }
 
-// The filter that nobody told how many items there would be.
+// The filter for an unknown number of items.
 result<growing_filter::forecast> growing_for(const plan& p) {
     return growing_filter::expect({.rate = p.false_positive_rate, .layout = p.layout}, p.items);
 }
@@ -198,7 +198,7 @@ json to_json(const advice& a) {
 
 void add_plan(CLI::App& app) {
     struct state {
-        shape_options shape;
+        filter_options shape;
         family_options family;
         bounds_options bounds;
         bool json = false, table = false;
@@ -206,7 +206,7 @@ void add_plan(CLI::App& app) {
     };
     const auto s = std::make_shared<state>();
     CLI::App* command = add_command(
-        app, "plan", "Advise: sizes, hashes, predicted rates and message sizes",
+        app, "plan", "Plan a filter: its size, hashes, predicted rate and message sizes",
         "  posy plan -n 1M --fpr 0.01\n"
         "  posy plan -n 1M --bits-per-item 10 --hashes 4 --layout spread --json\n"
         "  posy plan -n 10000 --message-bits 8 --max-memory 20KiB     the packet of a compressed filter\n"
@@ -216,14 +216,15 @@ void add_plan(CLI::App& app) {
         "  posy plan -n 1M --window 6 --value-bits 8                  window filters, maps\n"
         "  posy plan --sketch 0.0001,0.01                             sketches\n"
         "  posy plan -n 1M --fpr 0.01 --bounds --universe 2^32        how few bits there can be");
-    s->shape.add_to(*command);
+    s->shape.add_to(*command, "none; needed except for --sketch alone");
     s->family.add_to(*command);
     command->add_flag("--json", s->json, "Print one JSON object");
     command->add_flag("--tradeoff", s->table,
-                      "Show what can be traded for what: the best plan for every number of hashes");
+                      "Show the best plan for every number of hashes instead of one plan");
     s->bounds.add_to(*command);
-    command->add_option("--plot", s->plot,
-                        "Draw the rate against hashes and against bits per item (SVG, by gnuplot)");
+    command->add_option(
+        "--plot", s->plot,
+        "File for a picture of the rate against hashes and bits per item (SVG, drawn by gnuplot)");
     command->callback([s] {
         const wishes want = s->shape.to_wishes();
         json j;
@@ -231,7 +232,7 @@ void add_plan(CLI::App& app) {
             const std::string text = s->family.describe(nullptr, {}, j);
             return print(s->json ? j.dump(2) + "\n" : text);
         }
-        if (want.items == 0) throw failure("plan: say how many items there are, with --items");
+        if (want.items == 0) throw failure("plan: the number of items is missing; give it with --items");
         if (s->table) return print(describe(take(tradeoff(want), "plan"), s->json));
         const auto a = take(advise(want), "plan");
         if (!s->plot.empty()) plot_plan(a.chosen, s->plot);

@@ -6,8 +6,8 @@
 #include <limits>
 #include <optional>
 
+#include "numbers.hpp"
 #include "posy/theory.hpp"
-#include "text.hpp"
 #include "tool.hpp"
 
 namespace posy::tool {
@@ -111,13 +111,14 @@ void add_hash_list(const plan& p, bounds_table& rows, ordered_json& json) {
 void bounds_options::add_to(CLI::App& command) {
     command
         .add_flag("--bounds", wanted_,
-                  "Show how few bits there can be at this rate, and what Hadoop's sizing and a list of hash "
-                  "values would take")
+                  "Also show the fewest bits possible at this rate, and what Hadoop's sizing and a list of "
+                  "hash values would take")
         ->excludes(command.get_option("--tradeoff"));
     command
-        .add_option("--universe", universe_,
-                    "With --bounds: how many different keys there can be, e.g. 1G or 2^64; the lower bound "
-                    "is smaller where they are few")
+        .add_option(
+            "--universe", universe_,
+            "With --bounds: number of different keys that can exist, e.g. 1G or 2^64; a small universe "
+            "lowers the bound (default: unlimited)")
         ->excludes(command.get_option("--tradeoff"));
 }
 

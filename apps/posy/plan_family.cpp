@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "filter_options.hpp"
+#include "numbers.hpp"
 #include "posy/count_min.hpp"
 #include "posy/message_size.hpp"
 #include "posy/reconcile/plan.hpp"
@@ -11,8 +13,6 @@
 #include "posy/spectral_filter.hpp"
 #include "posy/theory.hpp"
 #include "posy/window_filter.hpp"
-#include "shape.hpp"
-#include "text.hpp"
 #include "tool.hpp"
 
 namespace posy::tool {
@@ -28,7 +28,7 @@ std::pair<std::string, double> sketch_wish(const std::string& text) {
     double odds = 0.01;
     if (comma != std::string::npos && !CLI::detail::lexical_cast(text.substr(comma + 1), odds)) odds = 0;
     if (!(odds > 0 && odds < 1))
-        throw failure("plan: --sketch " + text + ": behind the comma goes a probability between 0 and 1");
+        throw failure("plan: --sketch " + text + ": after the comma, give a probability between 0 and 1");
     return {text.substr(0, comma), odds};
 }
 
@@ -42,19 +42,25 @@ std::string way_of(const reconcile::forecast& f) {
 }  // namespace
 
 void family_options::add_to(CLI::App& command) {
-    command.add_option("--window", generations_,
-                       "Plan also a filter of what was seen lately, in so many generations; "
-                       "--items are those of one window, a key counted once in each generation that sees it");
-    command.add_option("--value-bits", value_bits_, "Plan also a sealed map with values of so many bits");
-    command.add_option("--difference", difference_,
-                       "Plan also how to reconcile two such sets that differ by so many items");
+    command.add_option(
+        "--window", generations_,
+        "Also plan a filter of recently seen keys with this number of generations; --items is then the "
+        "number of keys per window, where a key counts once in each generation that sees it");
+    command.add_option("--value-bits", value_bits_,
+                       "Also plan a sealed map with values of this many bits, 1 to 64");
+    command.add_option(
+        "--difference", difference_,
+        "Also plan the reconciliation of two such sets that differ by this many items, e.g. 1k");
     command.add_option("--items-there", items_there_,
-                       "How many items the other side of --difference has (default: --items)");
-    command.add_flag("--spectral", spectral_,
-                     "Plan also a spectral filter that says of --items different keys how often they came");
-    command.add_option("--sketch", sketch_,
-                       "Plan a Count-Min sketch: its largest error as a share of the total, or its memory; "
-                       "and the odds of a larger error, e.g. 0.0001,0.01 or 64MiB,0.01");
+                       "With --difference: number of items in the other set (default: --items)");
+    command.add_flag(
+        "--spectral", spectral_,
+        "Also plan a spectral filter, which estimates how often each of --items different keys came");
+    command.add_option(
+        "--sketch", sketch_,
+        "Also plan a Count-Min sketch, by its largest error as a share of the total or by its memory in "
+        "bytes, and after a comma the probability of a larger error (default: 0.01): 0.0001,0.01 "
+        "or 64MiB,0.01");
 }
 
 std::string family_options::describe(const plan* filter, std::optional<double> wished,
@@ -155,10 +161,10 @@ std::string family_options::reconciliation(const plan& beside, nlohmann::ordered
     return table(rows);
 }
 
-// What `posy count --spectral` makes for so many keys and this rate of wrong answers.
+// What `posy count --spectral` makes for this number of keys and this rate of wrong answers.
 std::string family_options::spectral(const plan& beside, nlohmann::ordered_json& json) const {
     const geometry g =
-        spectral_shape({.items = beside.items, .rate = beside.false_positive_rate}, "plan: --spectral");
+        spectral_geometry({.items = beside.items, .rate = beside.false_positive_rate}, "plan: --spectral");
     const auto memory_by = [&](spectral_method method) { return spectral_filter::memory_bytes(g, method); };
     const std::uint64_t memory = memory_by(spectral_method::minimum_increase);
     const std::uint64_t recurring = memory_by(spectral_method::recurring_minimum);
@@ -184,7 +190,7 @@ std::string family_options::sketch(nlohmann::ordered_json& json) const {
     double epsilon = 0;
     const bool share = CLI::detail::lexical_cast(size, epsilon) && epsilon < 1;
     if (share && !(epsilon > 0))
-        throw failure("plan: --sketch " + sketch_ + ": an error above 0, or a memory");
+        throw failure("plan: --sketch " + sketch_ + ": give an error above 0, or a memory such as 64MiB");
     const double width =
         share ? theory::count_min_width(epsilon)
               : std::floor(static_cast<double>(parse_amount(size)) / sizeof(std::uint32_t) / depth);

@@ -19,8 +19,8 @@ class family_options {
         return !sketch_.empty() && !generations_ && !value_bits_ && !spectral_ && difference_.empty();
     }
 
-    // What was asked for, for people and for programs, beside a filter or without one. `json` gets a field a
-    // member. The rate that was wished is that of the others, too; without one they have the filter's.
+    // What was asked for, for people and for programs, beside a filter or without one. `json` gets a field
+    // per member. The rate that was wished is that of the others, too; without one they have the filter's.
     std::string describe(const plan* beside, std::optional<double> wished,
                          nlohmann::ordered_json& json) const;
 

@@ -10,8 +10,8 @@ namespace posy::tool {
 
 class progress {
   public:
-    // What is counted: bytes, shown with their speed; or work in some unit that means nothing to the reader,
-    // who sees the time that is left instead.
+    // What is counted: bytes, shown with their speed; or work in a unit that means nothing to the user, shown
+    // as the time that is left.
     enum class counting { bytes, work };
 
     // Shows nothing unless standard error is a terminal. `total`: if known.

@@ -5,10 +5,10 @@
 #include <memory>
 
 #include "keys.hpp"
-#include "near.hpp"
-#include "text.hpp"
+#include "near_match.hpp"
+#include "numbers.hpp"
+#include "ordered_blocks.hpp"
 #include "tool.hpp"
-#include "turns.hpp"
 
 namespace posy::tool {
 namespace {
@@ -17,11 +17,12 @@ struct options {
     std::string filter;
     key_options keys;
     fetch_options how;
+    reading_options reading;
     bool invert = false, count = false, quiet = false, near = false, json = false;
     std::string alphabet = printable_ascii();
 };
 
-// Whatever can be asked, by itself and in batches. A sealed map tells also the values.
+// One question, to any kind of filter.
 template <class Filter>
 bool asked(const Filter& filter, digest d) {
     return filter.may_contain(d);
@@ -44,10 +45,8 @@ class query {
 
   private:
     void answer(const block& piece, std::string& out) {
-        thread_local std::vector<digest> digests;
-        thread_local std::vector<std::string_view> texts;
-        digests.clear();
-        texts.clear();
+        std::vector<digest> digests;
+        std::vector<std::string_view> texts;
         std::uint64_t asked = 0, found = 0;
         const auto tell = [&](std::string_view text, bool yes, std::optional<std::uint64_t> value = {}) {
             ++asked;
@@ -105,7 +104,7 @@ template <class Filter>
 void run(const options& o, const Filter& filter) {
     if (o.near) warn_if_near_is_vague(rate_of(filter), o.alphabet);
     query<Filter> q(o, filter);
-    for_each_block_in_turn(o.keys, "querying", [&](const block& piece) {
+    for_each_block_in_order(o.keys, "querying", [&](const block& piece) {
         return [out = q(piece)] {
             if (!out.empty()) print(out);
         };
@@ -116,13 +115,13 @@ void run(const options& o, const Filter& filter) {
     } else if (o.count) {
         print(fmt::format("{}\n", q.found()));
     }
-    exit_status = q.found() > 0 ? 0 : 1;
+    if (q.found() == 0) throw answer_is_no{};
 }
 
 void run(const options& o) {
     o.keys.refuse_both_from_stdin(o.filter);
     if (o.near && o.keys.integers) throw failure("--near changes characters; it does not go with --integers");
-    message m = load_message(o.filter, limits_of_reading(), o.how);
+    message m = load_message(o.filter, o.reading.limits(), o.how);
     if (const auto* compressed = std::get_if<compressed_filter>(&m.body)) return run(o, *compressed);
     if (const auto* counting = std::get_if<counting_filter>(&m.body)) return run(o, counting->projection());
     if (const auto* sealed = std::get_if<sealed_filter>(&m.body)) return run(o, *sealed);
@@ -141,7 +140,7 @@ void add_query(CLI::App& app) {
         "  posy query -v --words dict.posy < letter.txt           a spell checker\n"
         "  posy query -c urls.posy log.txt                        how many\n"
         "  posy query --near passwords.posy < new-password.txt    also what is one typo away\n"
-        "  posy query http://10.0.0.2:3130/summary keys.txt       a node's filter; see also follow\n"
+        "  posy query http://10.0.0.2:3130/summary keys.txt       a node's filter; see also 'posy follow'\n"
         "Exit status: 0 if a key was printed or counted, 1 if none, 2 on an error.");
     command
         ->add_option("FILTER", o->filter,
@@ -149,16 +148,16 @@ void add_query(CLI::App& app) {
         ->required();
     o->keys.add_to(*command);
     o->how.add_to(*command);
-    add_reading_options(*command);
+    o->reading.add_to(*command);
     command->add_flag("-v,--invert", o->invert, "Print the keys that are certainly not in the set");
-    command->add_flag("-c,--count", o->count, "Print only how many");
-    command->add_flag("-q,--quiet", o->quiet, "Print nothing; the exit status tells");
+    command->add_flag("-c,--count", o->count, "Print only the number of keys");
+    command->add_flag("-q,--quiet", o->quiet, "Print nothing; only set the exit status");
     command->add_flag(
         "--near", o->near,
-        "Test also every string at edit distance 1: a character more, less, other, or two swapped; keys have "
-        "at most 1024 bytes");
+        "Accept also keys that are one edit away from a key of the set: a character inserted, deleted or "
+        "replaced, or two neighbours swapped; keys have at most 1024 bytes");
     command->add_option("--alphabet", o->alphabet,
-                        "The characters that --near inserts and substitutes (default: printable ASCII)");
+                        "Characters that --near inserts and substitutes (default: printable ASCII)");
     command->add_flag("--json", o->json, "Print the counts as a JSON object");
     command->callback([o] { run(*o); });
 }

@@ -5,15 +5,13 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <mutex>
 #include <nlohmann/json.hpp>
 
+#include "filter_options.hpp"
 #include "keys.hpp"
-#include "peer.hpp"
-#include "posy/base/threads.hpp"
-#include "posy/secret_hash.hpp"
-#include "shape.hpp"
-#include "text.hpp"
+#include "numbers.hpp"
+#include "reconcile_keys.hpp"
+#include "reconcile_peer.hpp"
 #include "tool.hpp"
 
 namespace posy::tool {
@@ -22,7 +20,9 @@ namespace {
 using namespace reconcile;
 
 struct options {
+    std::vector<std::string> peer_command;  // none: the peer is a file, or at the end of pipes
     key_options keys;
+    reading_options reading;
     hash_options hash{hash_family::siphash};
     CLI::Option* family = nullptr;  // --hash
     std::string method = "exact", in, out, limit;
@@ -43,7 +43,7 @@ struct options {
     digest_width width() const { return digest_bits == 64 ? digest_width::half : digest_width::full; }
     settings how() const {
         settings s{.method = *method_named(method), .bits_per_item = bits_per_item, .fetch = true};
-        if (const read_limits wanted = limits_of_reading(); wanted.expansion == 0) s.limits = wanted;
+        if (const read_limits wanted = reading.limits(); wanted.expansion == 0) s.limits = wanted;
         if (!limit.empty()) s.limits.max_bytes = parse_amount(limit);
         return s;
     }
@@ -66,82 +66,6 @@ T agree(result<T> value, const settings& how, const std::string& who) {
     throw failure(who + ": " + text_of(why, of_messages ? "--limit" : "--max-array"));
 }
 
-// The keys of one side: their texts, and under a hash their digests.
-class key_table {
-  public:
-    key_table(const key_options& keys, digest_width width) : keys_(keys), width_(width) {
-        std::mutex adding;
-        for_each_block(keys_, "reading", [&](const block& piece) {
-            std::string texts;
-            std::vector<entry> entries;
-            for_each_key(keys_, piece, [&](std::string_view key, std::string_view) {
-                entries.push_back({{}, texts.size(), key.size()});
-                texts += key;
-            });
-            const std::lock_guard lock(adding);
-            for (entry& e : entries) e.offset += texts_.size();
-            texts_ += texts;
-            entries_.insert(entries_.end(), entries.begin(), entries.end());
-        });
-    }
-
-    void hash_by(const hasher& hash) {
-        hash_ = hash;
-        constexpr std::size_t at_once = 4096;
-        base::for_each_index((entries_.size() + at_once - 1) / at_once, keys_.thread_count(), [&](auto part) {
-            const auto rest = std::span(entries_).subspan(part * at_once);
-            for (entry& e : rest.first(std::min(at_once, rest.size()))) e.element = element(text(e));
-        });
-        std::ranges::sort(entries_, ascending{}, &entry::element);
-        std::vector<digest> digests;
-        digests.reserve(entries_.size());
-        for (const entry& e : entries_) {
-            if (!digests.empty() && digests.back() == e.element) refuse_collision(*(&e - 1), e);
-            digests.push_back(e.element);
-        }
-        set_ = digest_set(hash, width_, std::move(digests));
-    }
-
-    // Of the last hash_by().
-    const digest_set& set() const { return set_; }
-    std::string text_of(const digest& wanted) const {
-        return std::string(text(*std::ranges::lower_bound(entries_, wanted, ascending{}, &entry::element)));
-    }
-    key_owner owner() const {
-        return {[this](const digest& d) { return text_of(d); },
-                [this](std::string_view text) { return element(text); }};
-    }
-
-  private:
-    struct entry {
-        digest element;
-        std::size_t offset, size;
-    };
-    std::string_view text(const entry& e) const { return std::string_view(texts_).substr(e.offset, e.size); }
-    digest element(std::string_view key) const {
-        digest d = keys_.hash(hash_, key);
-        if (width_ == digest_width::half) d.high = 0;
-        return d;
-    }
-    // The same key may come again, as an integer even in other letters; another one would not be told.
-    void refuse_collision(const entry& a, const entry& b) const {
-        const auto& secret = hash::secret_hasher();
-        if (text(a) == text(b) || keys_.hash(secret, text(a)) == keys_.hash(secret, text(b))) return;
-        throw failure(fmt::format("reconcile: two keys have one digest under {}, '{}' and '{}'; {}",
-                                  name_of(hash_.family()), text(a), text(b),
-                                  width_ == digest_width::half
-                                      ? "give --digest-bits 128, or leave out --hash and --seed"
-                                      : "leave out --hash and --seed"));
-    }
-
-    key_options keys_;
-    digest_width width_;
-    hasher hash_;
-    std::string texts_;
-    std::vector<entry> entries_;
-    digest_set set_{hash_, width_};
-};
-
 // Hands over all that `from` has to say.
 bool deliver(session& from, session& to, const settings& how) {
     bool any = false;
@@ -161,7 +85,7 @@ class line {
     message next() {
         std::optional<message> next;
         if (other_.wait()) next = agree(reader_.next(), how_, "the peer");
-        if (!next) throw failure("the peer has gone before the end");
+        if (!next) throw failure("the peer ended the conversation too early");
         return std::move(*next);
     }
     result<void> say(const std::vector<std::byte>& message) {
@@ -190,7 +114,7 @@ void converse(session& mine, line& with, const message* first = nullptr) {
     if (first) answering([&] { with.hear(mine, *first); });
     while (true) {
         while (auto message = mine.send()) {
-            // A peer that has gone may have said why.
+            // A peer that ended may have said why.
             if (auto sent = with.say(*message); !sent) {
                 with.hear(mine, with.next());
                 take(sent, "the peer");
@@ -201,8 +125,8 @@ void converse(session& mine, line& with, const message* first = nullptr) {
     }
 }
 
-void converse_with_command(session& mine, const settings& how) {
-    line with(peer::command(peer_command), how);
+void converse_with_command(session& mine, const settings& how, const std::vector<std::string>& command) {
+    line with(peer::command(command), how);
     std::string wrong;
     try {
         converse(mine, with);
@@ -210,8 +134,8 @@ void converse_with_command(session& mine, const settings& how) {
         wrong = f.what();
     }
     const std::string end = with.finish();
-    if (wrong.empty()) return;  // all was said; how the command ends after that is its own affair
-    throw failure(wrong + (end.empty() ? "" : "; the command '" + peer_command[0] + "' " + end));
+    if (wrong.empty()) return;  // the reconciliation is complete, however the command ends after that
+    throw failure(wrong + (end.empty() ? "" : "; the command '" + command[0] + "' " + end));
 }
 
 void show_costs(const options& o, const outcome& d) {
@@ -220,7 +144,7 @@ void show_costs(const options& o, const outcome& d) {
     std::string line = fmt::format("posy: {} only here and {} only there", count(double(d.only_here.size())),
                                    count(double(d.only_there.size())));
     if (!exact) {
-        line += fmt::format("; theory expects that this is {:.2f} % and {:.2f} % of what there is",
+        line += fmt::format("; expected to be {:.2f} % and {:.2f} % of the differences",
                             100 * d.here_expected, 100 * d.there_expected);
     }
     line += '\n';
@@ -241,61 +165,66 @@ void show_costs(const options& o, const outcome& d) {
     fmt::print(stderr, "{}", line);
 }
 
+std::string to_json(const options& o, const key_table& table, const outcome& d,
+                    const std::vector<std::string>& here, const std::vector<std::string>& there) {
+    const auto cost = [](const traffic& t) {
+        return nlohmann::ordered_json{
+            {"bytes_sent", t.sent}, {"bytes_received", t.received}, {"round_trips", t.round_trips}};
+    };
+    const nlohmann::ordered_json j{{"method", o.method},
+                                   {"items_here", table.set().size()},
+                                   {"items_there", d.items_there},
+                                   {"only_here", here},
+                                   {"only_there", there},
+                                   {"expected_share_here", d.here_expected},
+                                   {"expected_share_there", d.there_expected},
+                                   {"finding", cost(d.finding)},
+                                   {"telling", cost(d.telling)},
+                                   {"symbols", d.symbols},
+                                   {"listed", d.listed},
+                                   {"elements_visited", d.elements_visited},
+                                   {"nodes_visited", d.nodes_visited}};
+    return j.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
+
 void show(const options& o, const key_table& table, const outcome& d) {
     std::vector<std::string> here, there = d.texts;
     for (const digest& element : d.only_here) here.push_back(table.text_of(element));
     std::ranges::sort(here);
     std::ranges::sort(there);
-    exit_status = here.empty() && there.empty() ? 1 : 0;
     if (o.json) {
-        const auto cost = [](const traffic& t) {
-            return nlohmann::ordered_json{
-                {"bytes_sent", t.sent}, {"bytes_received", t.received}, {"round_trips", t.round_trips}};
+        print(to_json(o, table, d, here, there));
+    } else {
+        const bool both = o.missing_here == o.missing_there;
+        std::string out;
+        const auto list = [&](const std::vector<std::string>& keys, const char* mark) {
+            for (const std::string& key : keys) ((out += both ? mark : "") += key) += o.keys.record_end();
         };
-        const nlohmann::ordered_json j{{"method", o.method},
-                                       {"items_here", table.set().size()},
-                                       {"items_there", d.items_there},
-                                       {"only_here", here},
-                                       {"only_there", there},
-                                       {"expected_share_here", d.here_expected},
-                                       {"expected_share_there", d.there_expected},
-                                       {"finding", cost(d.finding)},
-                                       {"telling", cost(d.telling)},
-                                       {"symbols", d.symbols},
-                                       {"listed", d.listed},
-                                       {"elements_visited", d.elements_visited},
-                                       {"nodes_visited", d.nodes_visited}};
-        return print(j.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
+        if (both || o.missing_there) list(here, "< ");
+        if (both || o.missing_here) list(there, "> ");
+        print(out);
+        show_costs(o, d);
     }
-    const bool both = o.missing_here == o.missing_there;
-    std::string out;
-    const auto list = [&](const std::vector<std::string>& keys, const char* mark) {
-        for (const std::string& key : keys) ((out += both ? mark : "") += key) += o.keys.record_end();
-    };
-    if (both || o.missing_there) list(here, "< ");
-    if (both || o.missing_here) list(there, "> ");
-    print(out);
-    show_costs(o, d);
+    if (here.empty() && there.empty()) throw answer_is_no{};
 }
 
 void check(const options& o) {
     const std::size_t files = o.keys.files.size();
     const bool pipes = !o.in.empty();
-    if (o.in.empty() != o.out.empty()) throw failure("--in and --out go together");
-    if ((files > 1) + !peer_command.empty() + (pipes || o.remote) != 1 || files < 1 || files > 2) {
+    if (o.in.empty() != o.out.empty()) throw failure("--in and --out must be given together");
+    if ((files > 1) + !o.peer_command.empty() + (pipes || o.remote) != 1 || files < 1 || files > 2) {
         throw failure(
-            "reconcile takes two files; or one, and the peer's command behind --; or one, and --in and "
-            "--out, "
-            "or --remote");
+            "reconcile takes two files; or one file, and the command of the peer after --; or one file, and "
+            "--in and --out, or --remote");
     }
     if (files == 2) refuse_both_from_stdin(o.keys.files[0], o.keys.files[1]);
     if (o.remote && !pipes) {
         if (o.keys.files[0] == "-")
-            throw failure("with --remote, standard input is the peer's; name a file of keys");
+            throw failure("with --remote, standard input comes from the peer; name a file of keys");
         if (isatty(STDIN_FILENO) || isatty(STDOUT_FILENO))
             throw failure(
-                "--remote is for the other end of a 'posy reconcile FILE -- COMMAND'; or use --in and "
-                "--out");
+                "--remote is for the other end of 'posy reconcile FILE -- COMMAND', and this is a terminal; "
+                "use --in and --out, or leave --remote out");
     }
 }
 
@@ -333,8 +262,8 @@ void run(const options& o) {
         how.fetch = false;
         session theirs = session::answer(other.set(), how, other.owner());
         while (deliver(mine, theirs, how) || deliver(theirs, mine, how)) continue;
-    } else if (!peer_command.empty()) {
-        converse_with_command(mine, how);
+    } else if (!o.peer_command.empty()) {
+        converse_with_command(mine, how, o.peer_command);
     } else {
         line with(peer::pipes(o.in, o.out), how);
         converse(mine, with);
@@ -344,42 +273,51 @@ void run(const options& o) {
 
 }  // namespace
 
-void add_reconcile(CLI::App& app) {
+void add_reconcile(CLI::App& app, const std::vector<std::string>& peer_command) {
     const auto o = std::make_shared<options>();
+    o->peer_command = peer_command;
     CLI::App* command = add_command(
         app, "reconcile", "Find what each of two sets has that the other has not",
-        "  posy reconcile monday.txt tuesday.txt                   < only in the first, > only in the "
-        "second\n"
+        "  posy reconcile monday.txt tuesday.txt              < only in the first, > only in the second\n"
         "  posy reconcile here.txt -- ssh host posy reconcile --remote there.txt\n"
         "  posy reconcile here.txt --missing-here -- ssh host posy reconcile --remote there.txt >> here.txt\n"
-        "  posy reconcile a.txt --in to-a --out to-b               and on the other side of the named "
-        "pipes:\n"
+        "  posy reconcile a.txt --in to-a --out to-b          and at the other end of the named pipes:\n"
         "  posy reconcile b.txt --in to-b --out to-a --remote\n"
-        "Keys and --digest-bits must be the same on both sides; the side without --remote chooses the "
-        "method\n"
-        "and the hash, which is siphash under a seed drawn for each run: keys that an enemy made to collide\n"
-        "under a known one do not. Exit status: 0 if a difference was found, 1 if none, 2 on an error.");
+        "Both sides must read keys in the same way and have the same --digest-bits. The side without "
+        "--remote\n"
+        "chooses the method and the hash: siphash under a seed drawn for each run, so that colliding keys\n"
+        "cannot be prepared. Exit status: 0 if a difference was found, 1 if none, 2 on an error.");
     o->keys.add_to(*command, "FILES", "One file of keys, or two; - for standard input");
-    command->add_option("--method", o->method, "exact; or by Bloom filter or tree, which find most of it")
+    command
+        ->add_option(
+            "--method", o->method,
+            "exact finds every difference; filter and tree find most of them, by a Bloom filter or a tree")
         ->check(CLI::IsMember({"exact", "filter", "tree"}))
         ->capture_default_str();
-    command->add_option("--bits-per-item", o->bits_per_item, "Size of the filter or tree")
+    command
+        ->add_option("--bits-per-item", o->bits_per_item,
+                     "Bits per item of the filter or tree, with --method filter or tree")
         ->capture_default_str();
-    command->add_option("--digest-bits", o->digest_bits, "How many bits stand for a key: 64 or 128")
+    command
+        ->add_option("--digest-bits", o->digest_bits,
+                     "Bits of the digest that stands for a key, 64 or 128; the same on both sides")
         ->check(CLI::IsMember({64, 128}))
         ->capture_default_str();
-    command->add_flag("--missing-here", o->missing_here, "Print only what this side lacks, without a mark");
-    command->add_flag("--missing-there", o->missing_there, "Print only what the other side lacks");
+    command->add_flag("--missing-here", o->missing_here,
+                      "Print only the keys that this side lacks, without the mark >");
+    command->add_flag("--missing-there", o->missing_there,
+                      "Print only the keys that the other side lacks, without the mark <");
     command->add_flag("--remote", o->remote,
-                      "Answer a peer, on standard input and output unless --in is given");
-    command->add_option("--in", o->in, "Read what the peer says from this (named pipe)");
-    command->add_option("--out", o->out, "Write what is said to the peer to this (named pipe)");
+                      "Answer a peer on standard input and output, or on --in and --out");
+    command->add_option("--in", o->in, "Named pipe to read the messages of the peer from; needs --out");
+    command->add_option("--out", o->out, "Named pipe to write the messages for the peer to; needs --in");
     command->add_option("--limit", o->limit,
-                        "Largest message to accept from a peer, e.g. 64MiB (default: 1GiB)");
-    add_reading_options(*command);
-    command->add_flag("-v,--verbose", o->verbose, "Say on standard error what it took");
-    command->add_flag("--json", o->json, "Print a JSON object");
-    o->hash.add_to(*command, "gets a random one in each run; with --remote, the peer's");
+                        "Largest message to accept from a peer in bytes, e.g. 64MiB (default: 1GiB)");
+    o->reading.add_to(*command);
+    command->add_flag("-v,--verbose", o->verbose,
+                      "Show on standard error how many bytes and round trips it took");
+    command->add_flag("--json", o->json, "Print the differences and what they took as a JSON object");
+    o->hash.add_to(*command, "a random one for each run; with --remote, that of the peer");
     o->family = command->get_option("--hash");
     command->callback([o] { run(*o); });
 }

@@ -8,9 +8,9 @@
 #include "lab/laboratory.hpp"
 #include "lab/origin.hpp"
 #include "lab/report.hpp"
+#include "numbers.hpp"
 #include "posy/base/file.hpp"
 #include "progress.hpp"
-#include "text.hpp"
 #include "tool.hpp"
 
 namespace posy::tool {

@@ -5,10 +5,10 @@
 #include <bit>
 #include <mutex>
 
+#include "filter_options.hpp"
 #include "keys.hpp"
+#include "numbers.hpp"
 #include "posy/theory.hpp"
-#include "shape.hpp"
-#include "text.hpp"
 #include "tool.hpp"
 
 namespace posy::tool {
@@ -90,18 +90,21 @@ void add_seal(CLI::App& app) {
         "  posy seal urls.txt --fpr 0.01 -o urls.posy\n"
         "  posy seal prices.csv --values -o prices.posy       a map: field 1 is the key, field 2 its value\n"
         "  posy query prices.posy items.txt                   prints item and value\n"
-        "A sealed set takes no further keys and does not unite, fold or send deltas: seal it again.");
+        "A sealed set cannot be added to, united, folded or sent as a delta: seal the new set instead.");
     o->keys.add_to(*command);
     o->hash.add_to(*command);
-    command->add_option("-o,--output", o->output, "Where to write it; - for standard output")->required();
-    command->add_option("-f,--fpr", o->rate, "False-positive rate, 2^-32 to below 1 (default 0.01)");
+    command->add_option("-o,--output", o->output, "File to write; - for standard output")->required();
+    command->add_option("-f,--fpr", o->rate, "False-positive rate, from 2^-32 to below 1")
+        ->capture_default_str();
     command->add_flag("--values", o->values, "Build a map from keys to unsigned integers");
     command
-        ->add_option("--value-field", o->value_field,
-                     "The value is this field of the line (default: the one after the key)")
+        ->add_option(
+            "--value-field", o->value_field,
+            "Number of the field that is the value, counted from 1 (default: the field after the key)")
         ->check(CLI::Range(1, 1'000'000));
     command
-        ->add_option("--value-bits", o->value_bits, "Bits of a value (default: as many as the largest needs)")
+        ->add_option("--value-bits", o->value_bits,
+                     "Bits per value, 1 to 64 (default: as many as the largest value needs)")
         ->check(CLI::Range(1, 64));
     command->callback([o] { run(*o); });
 }

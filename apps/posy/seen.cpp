@@ -1,4 +1,4 @@
-// posy seen: which of these keys were not seen in the last so much time.
+// posy seen: which of these keys were not seen within the last window of time.
 //
 // A window filter (posy/window_filter.hpp), asked and told key by key in the order of the input: time comes
 // from a field of the records, or from the clock when they are read. It is told in microseconds.
@@ -6,13 +6,13 @@
 
 #include <chrono>
 
+#include "filter_options.hpp"
 #include "keys.hpp"
 #include "locking.hpp"
-#include "shape.hpp"
-#include "stop.hpp"
-#include "text.hpp"
+#include "numbers.hpp"
+#include "ordered_blocks.hpp"
+#include "stop_signal.hpp"
 #include "tool.hpp"
-#include "turns.hpp"
 
 namespace posy::tool {
 namespace {
@@ -21,6 +21,7 @@ struct options {
     key_options keys;
     hash_options hash;
     lock_options lock;
+    reading_options reading;
     std::string window, items = "1M", state;
     double rate = 0.01;
     unsigned generations = 6;
@@ -37,12 +38,12 @@ std::uint64_t window_of(const options& o) {
 
 // What the state file was planned for stays; an option that says otherwise is an error.
 window_filter go_on(const options& o) {
-    // It was written by this command: an array that is nearly empty is nothing to wonder at.
-    const read_limits most = limits_of_reading();
+    // This command wrote it: a large array in few bytes is one that is nearly empty.
+    const read_limits most = o.reading.limits();
     message m = load_message(o.state, most.holding(most.max_bytes));
     auto* filter = std::get_if<window_filter>(&m.body);
     if (!filter)
-        throw failure(o.state + ": this needs what 'posy seen --state' saved, and it is " +
+        throw failure(o.state + ": this command needs what 'posy seen --state' saved, and this is " +
                       kind_name(m.body));
     const auto keep = [&](const std::string& option, bool same) {
         if (o.command->count(option) > 0 && !same)
@@ -64,7 +65,7 @@ window_filter go_on(const options& o) {
 window_filter open(const options& o) {
     if (!o.state.empty()) check_output(o.state);
     if (!o.state.empty() && std::filesystem::exists(o.state)) return go_on(o);
-    if (o.window.empty()) throw failure("seen: say how long keys are to be remembered, with --window");
+    if (o.window.empty()) throw failure("seen: the time to remember keys is missing; give it with --window");
     return take(window_filter::with_rate(parse_amount(o.items), o.rate, window_of(o), o.generations,
                                          layout_id::blocked, hasher(o.hash.family(), o.hash.seed())),
                 "seen");
@@ -124,12 +125,12 @@ void run(options& o) {
     std::optional<change_lock> lock;
     if (!o.state.empty()) {
         lock.emplace(change_lock::to_change({o.state}, o.state, o.lock));
-        o.keys.stop = stop_on_signal();  // what was printed is remembered, also by who is told to end
+        o.keys.stop = stop_on_signal();  // what was printed is remembered, even if a signal ends the input
     }
     window_filter filter = open(o);
     overload load(filter);
     std::uint64_t late = 0, printed = 0;
-    for_each_block_in_turn(o.keys, "looking", [&](const block& piece) {
+    for_each_block_in_order(o.keys, "looking", [&](const block& piece) {
         return [&, sights = sights_in(o, filter.hash(), piece)] {
             std::string out;
             for (const auto& [key, time, record] : sights) {
@@ -143,12 +144,13 @@ void run(options& o) {
             print(out);
         };
     });
-    if (!o.state.empty()) save_body(o.state, filter);
+    if (!o.state.empty()) save_body(o.state, filter, {}, &*lock);
     load.tell();
     if (late > 0)
-        fmt::print(stderr, "posy: {} keys came more than a window behind others; they were not remembered\n",
+        fmt::print(stderr,
+                   "posy: {} keys were more than a window older than others; they were not remembered\n",
                    count(static_cast<double>(late)));
-    exit_status = printed > 0 ? 0 : 1;
+    if (printed == 0) throw answer_is_no{};
 }
 
 }  // namespace
@@ -157,36 +159,41 @@ void add_seen(CLI::App& app) {
     const auto o = std::make_shared<options>();
     CLI::App* command = add_command(
         app, "seen", "Print the keys that were not seen lately",
-        "  posy seen --window 10m --time-field 1 --field 2 log.csv      without repetitions within 10 "
-        "minutes\n"
+        "  posy seen --window 10m --time-field 1 --field 2 log.csv      no repetitions within 10 minutes\n"
         "  posy seen --window 1d --state seen.posy new.txt              what is new since yesterday's runs\n"
-        "A key is remembered from its last sight on, for the window and up to a generation more. Of the "
-        "keys\n"
-        "that are new, a share of at most --fpr is taken for seen, however unevenly keys come, as long as "
-        "no\n"
-        "window has more than --items. A generation ends after its part of the window or of --items, "
-        "whichever\n"
-        "comes first; a key that comes back within it costs nothing, and one that comes back later counts "
-        "again.\n"
+        "A key is remembered from when it was last seen, for the window and up to one generation more. Of "
+        "the\n"
+        "new keys, a share of at most --fpr is taken for seen, however unevenly keys come, as long as no "
+        "window\n"
+        "has more than --items. A generation ends after its part of the window or of --items, whichever "
+        "comes\n"
+        "first; a key that comes back within a generation counts once, and one that comes back later again.\n"
         "With --state, SIGINT and SIGTERM end the input: what was read until then is remembered.\n"
         "Exit status: 0 if a key was printed, 1 if none, 2 on an error.");
     o->keys.add_to(*command);
-    command->add_option("--window", o->window, "How long to remember: 90s, 0.5s, 10m, 1.5h or 7d");
+    command->add_option(
+        "--window", o->window,
+        "How long to remember a key, e.g. 90s, 0.5s, 10m, 1.5h or 7d (default: that of --state)");
     command
         ->add_option("-n,--items", o->items,
-                     "Most keys in a window; a key counts once in each generation that sees it")
+                     "Largest number of keys per window; a key counts once in each generation that sees it")
         ->capture_default_str();
-    command->add_option("-f,--fpr", o->rate, "Highest false-positive rate")->capture_default_str();
-    command->add_option("--generations", o->generations, "In how many steps to forget")
+    command
+        ->add_option("-f,--fpr", o->rate,
+                     "Highest false-positive rate: the share of new keys that are taken for seen")
+        ->capture_default_str();
+    command->add_option("--generations", o->generations, "Number of steps in which a window is forgotten")
         ->capture_default_str();
     command
         ->add_option(
             "--time-field", o->time_field,
-            "The field of a record with its time in seconds, such as 12 or 12.5 (default: the clock)")
+            "Number of the field with the time in seconds, whole or with decimals; fields are counted from 1 "
+            "(default: the time of the clock)")
         ->check(CLI::Range(1, 1'000'000));
-    add_reading_options(*command);
+    o->reading.add_to(*command);
     command->add_option("--state", o->state,
-                        "Go on with what this file remembers, and save it there; a new one is made as told");
+                        "File to continue from and to save to; if it does not exist, it is made by the other "
+                        "options (default: nothing is saved)");
     command->add_flag("-v,--invert", o->invert, "Print the keys that may have been seen");
     o->lock.add_to(*command);
     o->hash.add_to(*command);

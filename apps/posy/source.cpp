@@ -1,7 +1,7 @@
 #include "source.hpp"
 
-#include "secret.hpp"
-#include "text.hpp"
+#include "numbers.hpp"
+#include "secret_file.hpp"
 #include "tool.hpp"
 #ifdef POSY_NODE
 #include "node/remote.hpp"
@@ -35,7 +35,7 @@ void fetch_options::add_to(CLI::App& command) {
         ->check(CLI::ExistingFile);
 }
 
-node::remote fetch_options::remote(const std::string& url) const {
+node::remote fetch_options::remote(const std::string& url, const read_limits& limits) const {
     node::remote from;
     auto where = http::parse_url(url);
     if (!where) throw failure(url + ": not a URL; write http://HOST:PORT/PATH or https://HOST/PATH");
@@ -43,14 +43,14 @@ node::remote fetch_options::remote(const std::string& url) const {
     from.timeout = std::chrono::milliseconds(static_cast<std::int64_t>(timeout * 1000));
     from.max_time = std::chrono::milliseconds(static_cast<std::int64_t>(max_time * 1000));
     from.max_bytes = parse_amount(max_size);
-    from.believed_bytes = limits_of_reading().believed_bytes;
+    from.believed_bytes = limits.believed_bytes;
     from.tls_authority = tls_authority;
     if (!token_file.empty()) from.token = read_secret("--token-file", token_file);
     return from;
 }
 
-std::string fetch(const std::string& url, const fetch_options& how) {
-    const node::remote from = how.remote(url);
+std::string fetch(const std::string& url, const fetch_options& how, const read_limits& limits) {
+    const node::remote from = how.remote(url, limits);
     try {
         return node::fetch(from);
     } catch (const std::runtime_error& e) {
@@ -62,7 +62,7 @@ std::string fetch(const std::string& url, const fetch_options& how) {
 
 void fetch_options::add_to(CLI::App&) {}
 
-std::string fetch(const std::string& url, const fetch_options&) {
+std::string fetch(const std::string& url, const fetch_options&, const read_limits&) {
     throw failure(url + ": this posy was built without HTTP (POSY_NODE); fetch it with another tool");
 }
 

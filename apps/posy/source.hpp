@@ -4,6 +4,8 @@
 #include <CLI/CLI.hpp>
 #include <string>
 
+#include "posy/read_limits.hpp"
+
 namespace posy::node {
 struct remote;
 }
@@ -19,10 +21,10 @@ struct fetch_options {
 
     void add_to(CLI::App&);
     // Where the URL leads. Throws failure when it or an option makes no sense.
-    node::remote remote(const std::string& url) const;
+    node::remote remote(const std::string& url, const read_limits&) const;
 };
 
 // What is published there. Throws failure, which names the URL first.
-std::string fetch(const std::string& url, const fetch_options&);
+std::string fetch(const std::string& url, const fetch_options&, const read_limits&);
 
 }  // namespace posy::tool

@@ -7,14 +7,11 @@
 #include <cmath>
 
 #include "locking.hpp"
+#include "numbers.hpp"
 #include "posy/base/file.hpp"
 #include "posy/standing.hpp"
-#include "text.hpp"
 
 namespace posy::tool {
-
-int exit_status = 0;
-std::vector<std::string> peer_command;
 
 CLI::App* add_command(CLI::App& app, const std::string& name, const std::string& what,
                       const std::string& examples) {
@@ -34,20 +31,16 @@ void add_size(CLI::App& command, const std::string& name, std::uint64_t& value, 
     command.add_option_function<std::string>(name, read, what)->type_name("SIZE");
 }
 
-namespace {
-std::string max_array;  // of the command in hand
-}
-
-read_limits limits_of_reading() {
+read_limits reading_options::limits() const {
     return max_array.empty() ? read_limits{} : read_limits::exactly(parse_amount(max_array));
 }
 
-void add_reading_options(CLI::App& command) {
+void reading_options::add_to(CLI::App& command) {
     command.add_option(
         "--max-array", max_array,
-        "Memory that one message may take when it is decoded, and the short messages of one input "
-        "together, e.g. 2GiB, however few their bytes are (default: 62 MiB and 32 times the bytes, at most "
-        "4 GiB)");
+        "Most memory in bytes that decoding one message may take, and that the short messages of one input "
+        "may take together, e.g. 2GiB (default: 62 MiB plus 32 times the bytes of the message, at most 4 "
+        "GiB)");
 }
 
 std::string display_name(const std::string& path, bool output) {
@@ -64,7 +57,7 @@ std::string text_of(const error& why, std::string_view option) {
 
 namespace {
 
-// Of the arrays of a message, at least; what lies in the bytes of the message takes no more than they do.
+// Of the arrays of a message, at least. Whatever else a message holds takes no more memory than its bytes.
 std::uint64_t memory_of(const any_body& body) {
     const auto of_bits = [](std::uint64_t bits) { return bits / 8; };
     return std::visit(
@@ -91,7 +84,7 @@ std::uint64_t memory_of(const any_body& body) {
         body);
 }
 
-// What the messages of one input take beyond what their bytes pay for: all of them together as much as one.
+// What the messages of one input take beyond what their bytes pay for: together no more than one message may.
 class shared_allowance {
   public:
     explicit shared_allowance(const read_limits& limits) : limits_(limits) {}
@@ -117,7 +110,7 @@ void for_each_message_at(const std::string& url, const std::function<void(messag
                          read_limits limits, const fetch_options& how) {
     const bool size_is_limit = how.offered && parse_amount(how.max_size) < limits.max_bytes;
     if (size_is_limit) limits.max_bytes = parse_amount(how.max_size);
-    const std::string body = fetch(url, how);
+    const std::string body = fetch(url, how, limits);
     byte_view rest = as_byte_view(body);
     shared_allowance allowance(limits);
     do {
@@ -197,22 +190,26 @@ bloom_filter plain_of(any_body body, const std::string& name) {
             plain.set_items(growing->items());
             return plain;
         }
-        throw failure(name + ": a growing filter of " + std::to_string(growing->stages().size()) +
-                      " arrays is no plain one; this needs one that was built with --items");
+        throw failure(
+            fmt::format("{}: this command needs a plain filter, and this is a growing filter of {} arrays; "
+                        "build one with --items",
+                        name, growing->stages().size()));
     }
     if (std::holds_alternative<filter_delta>(body))
         throw failure(name + ": a delta is not a filter; apply it to its base with 'posy apply'");
-    throw failure(name + ": this needs a plain filter, and it is " + kind_name(body));
+    throw failure(name + ": this command needs a plain filter, and this is " + kind_name(body));
 }
 
-bloom_filter load_plain(const std::string& path) {
-    return plain_of(load_message(path).body, display_name(path));
+bloom_filter load_plain(const std::string& path, const read_limits& limits) {
+    return plain_of(load_message(path, limits).body, display_name(path));
 }
 
 void check_output(const std::string& path) {
     if (path != "-") return void(take(base::atomic_file::create(path), path));
     if (isatty(STDOUT_FILENO))
-        throw failure("a filter is not for a terminal; name a file with -o, or redirect");
+        throw failure(
+            "standard output is a terminal, and a filter is not text; name a file with -o, or redirect the "
+            "output");
 }
 
 void refuse_both_from_stdin(const std::string& a, const std::string& b) {
@@ -220,10 +217,10 @@ void refuse_both_from_stdin(const std::string& a, const std::string& b) {
         throw failure("both inputs cannot come from standard input; name a file for one of them");
 }
 
-void save_body(const std::string& path, body_ref body, const packing& how) {
+void save_body(const std::string& path, body_ref body, const packing& how, const change_lock* held) {
     const std::string name = display_name(path, true);
     check_output(path);
-    const change_lock lock = change_lock::to_replace(path);
+    const change_lock lock = change_lock::to_replace(path, held);
     if (path != "-") return take(save(path, body, how), name);
     take(write_message(STDOUT_FILENO, body, how), name);
 }
@@ -234,7 +231,7 @@ void warn_if_past_plan(const bloom_filter& filter, const std::string& path) {
     const promise& planned = *filter.provenance().planned;
     fmt::print(stderr,
                "posy: {}: it holds {} items, {} more than the {} it was planned for, and its false-positive "
-               "rate is {} instead of {}; build it anew with --items {:.0f} or more\n",
+               "rate is {} instead of {}; rebuild it with --items {:.0f} or more\n",
                display_name(path, true), count(stands->items),
                count(stands->items - static_cast<double>(planned.items)),
                count(static_cast<double>(planned.items)), rate(filter.false_positive_rate()),

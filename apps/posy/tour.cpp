@@ -1,4 +1,4 @@
-// posy tour: the whole in two minutes, on data that is always there because the tour makes it.
+// posy tour: all of posy in two minutes, on data that the tour makes.
 //
 // Every command that is shown is run, by this very program, in a directory that is gone afterwards.
 #include <fmt/core.h>
@@ -47,7 +47,7 @@ void say(std::string_view text) { print(fmt::format("\n{}\n\n", text)); }
 void show(const std::string& command) {
     print("    $ " + command + "\n");
     const int status = std::system(("{ " + command + "; } 2>&1 | sed 's/^/    /'").c_str());
-    if (WEXITSTATUS(status) > 1) throw failure("the tour stumbled over: " + command);
+    if (WEXITSTATUS(status) > 1) throw failure("the tour ended, because this command failed: " + command);
 }
 
 // Pages seen on two days: 200,000 each, 60,000 of them on both.
@@ -66,7 +66,7 @@ void run() {
     const workshop shop;
     print("Posy: sets in a few bits per item, built to travel.\n");
     write_days();
-    say("Two days of web pages, 200,000 addresses each, and a million that nobody saw:");
+    say("Two days of web pages, 200,000 addresses each, and a million that were not seen:");
     show("wc -lc monday.txt tuesday.txt strangers.txt");
 
     say("1. Plan. What does one false positive in a hundred cost, and what else could you have?");
@@ -124,8 +124,8 @@ void run() {
 }  // namespace
 
 void add_tour(CLI::App& app) {
-    CLI::App* command = add_command(
-        app, "tour", "Show the whole in two minutes, on data that is always there", "  posy tour");
+    CLI::App* command =
+        add_command(app, "tour", "Show all of posy in two minutes, on made-up data", "  posy tour");
     command->callback([] { run(); });
 }
 

@@ -43,7 +43,7 @@ class House:
         with open(os.path.join(self.source, file), encoding="utf-8") as text:
             names = re.findall(r'^#include "([^"]+)"', text.read(), re.M)
         for name in names:
-            tops = (os.path.dirname(file), "include", "http_cache/include", "src", "http_cache/src", "apps")
+            tops = (os.path.dirname(file), "include", "http_cache/include", "src", "http_cache/src", "apps", "apps/posy")
             places = [os.path.join(top, name) for top in tops]
             yield next((p for p in places if p in self.known), name)
 

@@ -1,56 +1,26 @@
 """posy papers on a reduced run: the report is whole, the tables are the papers', the simulations beat them.
 
-Usage: papers_test.py POSY SOURCE [unittest arguments]
+Usage: papers_test.py POSY [unittest arguments]
 """
 import base64
-import csv
 import math
 import os
 import re
-import subprocess
-import sys
-import tempfile
-import unittest
 import xml.etree.ElementTree as xml
 
-POSY = os.path.abspath(sys.argv[1])
-TABLES = os.path.join(os.path.abspath(sys.argv[2]), "testdata", "tables")
+from papers_report import TABLES, ReportTest, log2_binomial, main, read_csv
+
 TRIALS = 200
 
 ENTRY = ["table", "bits_per_item", "hashes", "change", "quantity", "printed"]
 PICTURES = ["fan1998_figure4", "mitzenmacher2002_figure1", "mitzenmacher2002_figure2", "slides_rate_by_bits",
             "slides_rate_by_hashes"]
-# case: the most its mean may be, the paper's largest
-LIMITS = {"(14 2)": (9908, 9971), "(48 3)": (19791, 19865), "(7 1)": (4957, 4998), "(12.6 2)": (9481, 9539),
-          "delta (32 2)": (2081, 2129)}
+# The most that the mean of a case may be.
+MOST = {"(14 2)": 9908, "(48 3)": 19791, "(7 1)": 4957, "(12.6 2)": 9481, "delta (32 2)": 2081}
 
 
-def read_csv(*path):
-    with open(os.path.join(*path), newline="") as f:
-        return list(csv.DictReader(f))
-
-
-def log2_binomial(m, x):
-    return (math.lgamma(m + 1) - math.lgamma(x + 1) - math.lgamma(m - x + 1)) / math.log(2)
-
-
-class Papers(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.scratch = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(cls.scratch.cleanup)
-        cls.out = cls.run_posy("--trials", str(TRIALS), "-o", "report").stdout
-        cls.dir = os.path.join(cls.scratch.name, "report")
-
-    @classmethod
-    def run_posy(cls, *args, status=0):
-        done = subprocess.run([POSY, "papers", *args], capture_output=True, text=True, cwd=cls.scratch.name, timeout=300)
-        assert done.returncode == status, f"posy papers {' '.join(args)}: {done.stderr}"
-        return done
-
-    def text(self, name):
-        with open(os.path.join(self.dir, name), encoding="utf-8") as f:
-            return f.read()
+class Papers(ReportTest):
+    ARGUMENTS = ["--trials", str(TRIALS)]
 
     # ---- the report ----
 
@@ -109,8 +79,14 @@ class Papers(unittest.TestCase):
 
     def test_simulations_beat_the_paper_and_keep_to_theory(self):
         rows = {r["case"]: r for r in read_csv(self.dir, "simulation.csv")}
-        self.assertEqual(set(rows), set(LIMITS))
-        for case, (most, largest) in LIMITS.items():
+        printed = {f"{'delta ' * bool(r['change'])}({r['bits_per_item']} {r['hashes']})": r
+                   for r in read_csv(TABLES, "simulations.csv")}
+        self.assertEqual(set(rows), set(MOST))
+        self.assertEqual(set(rows), set(printed))
+        for case, most in MOST.items():
+            largest = float(printed[case]["largest"])
+            for column in ["theory", "mean", "deviation"]:
+                self.assertEqual(float(rows[case]["printed_" + column] or 0), float(printed[case][column] or 0), case)
             row = {name: float(value) for name, value in rows[case].items() if name != "case" and value}
             self.assertEqual(row["trials"], TRIALS)
             self.assertGreaterEqual(row["read_back"], 1)
@@ -137,7 +113,7 @@ class Papers(unittest.TestCase):
 
     def test_any_number_of_threads_gives_the_same_report(self):
         for threads in ["1", "3"]:
-            self.run_posy("--trials", "40", "--threads", threads, "-o", "threads" + threads)
+            self.papers("--trials", "40", "--threads", threads, "-o", "threads" + threads)
         one, three = (os.path.join(self.scratch.name, "threads" + t) for t in "13")
         self.assertEqual(sorted(os.listdir(one)), sorted(os.listdir(three)))
         for name in os.listdir(one):
@@ -153,22 +129,22 @@ class Papers(unittest.TestCase):
         self.assertIn("delta (32, 2)", self.out)
 
     def test_less(self):
-        self.run_posy("--only", "fan1998", "--trials", "0", "-o", "fan")
+        self.papers("--only", "fan1998", "--trials", "0", "-o", "fan")
         made = os.listdir(os.path.join(self.scratch.name, "fan"))
         self.assertEqual(sorted(made), ["catalogue.csv", "fan1998.csv", "fan1998_figure4.csv", "fan1998_figure4.svg", "report.html", "report.md"])
         self.assertEqual({r["measured"] for r in read_csv(self.scratch.name, "fan", "fan1998.csv")}, {""})
-        self.run_posy("--trials", "0", "-o", "formulas")
+        self.papers("--trials", "0", "-o", "formulas")
         with open(os.path.join(self.scratch.name, "formulas", "report.md"), encoding="utf-8") as f:
             self.assertIn("Nothing was simulated", f.read())
 
     def test_bad_wishes(self):
         for args, saying in [(["--only", "hamlet"], "hamlet"), (["--trials", "many"], "many"), (["--trials", "1G"], "at most"),
                              (["--trials", "0", "-o", os.path.join(TABLES, "misprints.csv")], "misprints.csv")]:
-            done = self.run_posy(*args, status=2)
+            done = self.papers(*args, status=2)
             self.assertEqual(done.stdout, "")
             self.assertRegex(done.stderr, r"\Aposy: [^\n]*\n\Z")
             self.assertIn(saying, done.stderr)
 
 
 if __name__ == "__main__":
-    unittest.main(argv=[sys.argv[0], *sys.argv[3:]])
+    main()

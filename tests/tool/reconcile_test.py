@@ -129,7 +129,7 @@ class TwoFiles(Reconcile):
                 # A binomial of 1,500 has a deviation of 0.0038 at most here; a tree's share varies twice as much.
                 self.assertAlmostEqual(len(found["only_" + side]) / 1500, share, delta=0.04)
             self.posy("--method", method, "a.txt", "b.txt")
-            self.assertRegex(self.stderr, r"\Aposy: .* only here and .* only there; theory expects that this is 9")
+            self.assertRegex(self.stderr, r"\Aposy: .* only here and .* only there; expected to be 9")
 
 
 class WithACommand(Reconcile):
@@ -173,7 +173,7 @@ class WithACommand(Reconcile):
     def test_peers_that_are_none(self):
         self.two()
         self.fails("a.txt", "--", "no-such-command-anywhere", saying="no-such-command-anywhere: cannot run")
-        self.fails("a.txt", "--", "true", saying="the peer has gone before the end")
+        self.fails("a.txt", "--", "true", saying="the peer ended the conversation too early")
         self.fails("a.txt", "--", "false", saying="the command 'false' ended with status 1")
         self.fails("a.txt", "--", "cat", saying="'sketch' where 'symbols' was due")
         self.fails("a.txt", "--", "echo", "Welcome to this machine!", saying="the peer: at byte 0: not a Posy message")
@@ -200,7 +200,7 @@ class WithACommand(Reconcile):
             os.kill(int(f.read()), signal.SIGKILL)
         out, err = process.communicate(timeout=TIMEOUT)
         self.assertEqual((process.returncode, out), (2, b""))
-        self.assertIn(b"the peer has gone before the end; the command 'sh' was ended by a signal: Killed", err)
+        self.assertIn(b"the peer ended the conversation too early; the command 'sh' was ended by a signal: Killed", err)
 
 
 class NamedPipes(Reconcile):
@@ -253,8 +253,8 @@ class BadCommandLines(Reconcile):
         self.fails("a.txt", "b.txt", "--", "cat", saying=usage)
         self.fails("a.txt", "b.txt", "--remote", saying=usage)
         self.fails("a.txt", "--remote", "--", "cat", saying=usage)
-        self.fails("a.txt", "--", saying="no command behind --")
-        self.fails("a.txt", "--in", "x", saying="--in and --out go together")
+        self.fails("a.txt", "--", saying="no command after --")
+        self.fails("a.txt", "--in", "x", saying="--in and --out must be given together")
         self.fails("a.txt", "--in", "no-such", "--out", "no-such", saying="no-such: cannot open")
         self.fails("-", "-", saying="cannot come from standard input")
         self.fails("-", "--remote", saying="name a file of keys")

@@ -1,0 +1,129 @@
+// posy union, intersect, fold: set algebra on files.
+#include "locking.hpp"
+#include "posy/algebra.hpp"
+#include "tool.hpp"
+
+namespace posy::tool {
+namespace {
+
+// What a command makes of each message, and how it puts two of those together.
+struct combination {
+    any_body (*operand)(any_body, const std::string& name);
+    result<void> (*combine)(any_body& into, const any_body& from);
+};
+
+template <class Body>
+concept unites = requires(Body& into, const Body& from) {
+    unite(into, from);
+};
+template <class Body>
+concept merges = requires(Body& into, const Body& from) {
+    into.merge(from);
+};
+
+any_body plain_operand(any_body body, const std::string& name) { return plain_of(std::move(body), name); }
+
+// Growing and window filters and sketches are united as what they are, all others as the plain filter in
+// them.
+any_body united_operand(any_body body, const std::string& name) {
+    const auto as_it_is = []<class Body>(const Body&) { return unites<Body> || merges<Body>; };
+    return std::visit(as_it_is, body) ? std::move(body) : plain_operand(std::move(body), name);
+}
+
+result<void> unite_any(any_body& into, const any_body& from) {
+    if (into.index() != from.index())
+        return error{kind_name(from) + " cannot be united with " + kind_name(into)};
+    return std::visit(
+        [&]<class Body>(Body& mine) -> result<void> {
+            if constexpr (unites<Body>) return unite(mine, std::get<Body>(from));
+            if constexpr (merges<Body>) return mine.merge(std::get<Body>(from));
+            return error{kind_name(into) + " cannot be united"};
+        },
+        into);
+}
+
+result<void> intersect_any(any_body& into, const any_body& from) {
+    return intersect(std::get<bloom_filter>(into), std::get<bloom_filter>(from));
+}
+
+void add_combination(CLI::App& app, const std::string& name, const std::string& what,
+                     const std::string& examples, combination how) {
+    struct state {
+        std::vector<std::string> files;
+        std::string output;
+        lock_options lock;
+        reading_options reading;
+    };
+    const auto s = std::make_shared<state>();
+    CLI::App* command = add_command(app, name, what, examples);
+    command
+        ->add_option(
+            "FILES", s->files,
+            "Files of filters of one kind and geometry, one or several in each; - for standard input")
+        ->required();
+    command->add_option("-o,--output", s->output, "File to write; - for standard output")->default_val("-");
+    s->lock.add_to(*command);
+    s->reading.add_to(*command);
+    command->callback([s, how] {
+        const auto lock = change_lock::to_change(s->files, s->output, s->lock);
+        std::optional<any_body> all;
+        const auto combine = [&](message next, const std::string& file) {
+            any_body body = how.operand(std::move(next.body), file);
+            if (!all) {
+                all = std::move(body);
+            } else {
+                take(how.combine(*all, body), file);
+            }
+        };
+        for_each_message(s->files, combine, s->reading.limits());
+        save_body(s->output, *all, {}, &lock);
+        warn_if_past_plan(*all, s->output);
+    });
+}
+
+void add_fold(CLI::App& app) {
+    struct state {
+        std::string file, output;
+        std::uint64_t by = 2;
+        lock_options lock;
+        reading_options reading;
+    };
+    const auto s = std::make_shared<state>();
+    CLI::App* command =
+        add_command(app, "fold", "Make a filter smaller: the same set in fewer bits",
+                    "  posy fold big.posy -o half.posy\n"
+                    "  posy fold big.posy --by 10 -o tenth.posy\n"
+                    "The result is, bit for bit, the filter that would have been built at that size.");
+    command->add_option("FILE", s->file, "The filter; - for standard input")->required();
+    command
+        ->add_option("--by", s->by, "Factor by which the array shrinks; must divide the number of its bits")
+        ->check(CLI::Range(std::uint64_t{1}, max_bits))
+        ->capture_default_str();
+    command->add_option("-o,--output", s->output, "File to write; - for standard output")->default_val("-");
+    s->lock.add_to(*command);
+    s->reading.add_to(*command);
+    command->callback([s] {
+        const auto lock = change_lock::to_change({s->file}, s->output, s->lock);
+        const bloom_filter filter = load_plain(s->file, s->reading.limits());
+        save_body(s->output, take(fold(filter, s->by), display_name(s->file)), {}, &lock);
+    });
+}
+
+}  // namespace
+
+void add_set_algebra(CLI::App& app) {
+    add_combination(
+        app, "union", "Unite filters: exactly the filter of the united sets",
+        "  posy union monday.posy tuesday.posy -o week.posy\n"
+        "  cat part-*.posy | posy union - -o all.posy              the reducer of a map-reduce job\n"
+        "  posy union sketch-*.posy -o all.posy                    sketches add up",
+        {united_operand, unite_any});
+    add_combination(app, "intersect", "Intersect filters: contains the common keys, and a few more",
+                    "  posy intersect a.posy b.posy -o common.posy\n"
+                    "  posy compare a.posy b.posy                              how many keys are common\n"
+                    "A key of only one set passes with the false-positive rate of the other filter.",
+                    {plain_operand, intersect_any});
+    add_fold(app);
+}
+
+}  // namespace posy::tool
