@@ -17,7 +17,8 @@
 // at_most() is never below the truth, whatever the method.
 //
 // Cost: 4 bytes per counter; with the recurring minimum half as much again and one bit per counter; k random
-// accesses. Thread safety: none; const calls may run together.
+// accesses.
+// Thread safety: none; const calls may run together.
 #pragma once
 
 #include <cstdint>
