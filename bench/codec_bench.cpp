@@ -105,13 +105,13 @@ const bool registered = [] {
     for (const auto& [name, bits, throws] : shapes) {
         both_ways(
             std::string("bytes/") + name, bits_of, bits, throws,
-            [](const coded_array& from, auto& out) { encode_bytes(view(from), out, how{}); },
-            [](byte_view coded, coded_array& to) { return decode_bytes(coded, room(to), how{}); });
+            [](const coded_array& from, auto& out) { encode_bytes(view(from), out, base::how{}); },
+            [](byte_view coded, coded_array& to) { return decode_bytes(coded, room(to), base::how{}); });
         if (throws / bits < .02)
             both_ways(
                 std::string("gaps/") + name, bits_of, bits, throws,
-                [](const coded_array& from, auto& out) { encode_gaps(view(from), out, how{}); },
-                [](byte_view coded, coded_array& to) { return decode_gaps(coded, room(to), how{}); });
+                [](const coded_array& from, auto& out) { encode_gaps(view(from), out, base::how{}); },
+                [](byte_view coded, coded_array& to) { return decode_gaps(coded, room(to), base::how{}); });
     }
     both_ways(
         "range/14,2", bits_of, 14, 2,

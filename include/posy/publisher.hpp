@@ -2,14 +2,16 @@
 // generations.
 //
 // The set changes all the time; others know its last *published* generation. publish() makes the present
-// state the next generation. The answer to a subscriber is the whole filter or, if it holds one of the last
-// few generations, the delta from there: whichever is smaller.
+// state the next generation. answer() gives the whole filter or, to a subscriber that holds one of the last
+// few generations, the delta from there: whichever is smaller. Answers are kept until the next generation.
 //
 // A state machine: time is handed in, messages are bytes, nothing waits. Thread safety: none.
 #pragma once
 
 #include <cstdint>
 #include <deque>
+#include <map>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -20,7 +22,7 @@ namespace posy {
 
 struct publishing {
     double change = 0.05;             // publish when this share of the items has changed …
-    std::uint64_t max_age = 300'000;  // … or this much time has passed since anything unpublished changed
+    std::uint64_t max_age = 300'000;  // … or this long after the last publication, if anything changed
     // In place of `change`: publish when this share of the array's bits differs from what was published.
     // These bits determine how many answers of peers are wrong; items that came and left again change none.
     std::optional<double> change_bits{};
@@ -47,6 +49,7 @@ class publisher {
     // Makes the present state the next generation. If nothing has changed, the generation stays.
     result<void> publish(std::uint64_t now);
     std::uint64_t generation() const { return generation_; }
+    posy::edition edition() const { return {generation_, checksum_}; }
     // The checksum of a generation's bits: of the last published one, or of one that deltas reach back to;
     // nothing for others.
     std::optional<std::uint32_t> checksum_of(std::uint64_t generation) const;
@@ -55,8 +58,15 @@ class publisher {
     // or was never published.
     result<std::vector<std::byte>> full() const;
     result<std::optional<std::vector<std::byte>>> delta_from(std::uint64_t base) const;
-    // What to send to a subscriber that holds `have`: the smaller of the two; nothing if it is up to date.
-    result<std::optional<std::vector<std::byte>>> answer(std::optional<std::uint64_t> have) const;
+
+    struct reply {
+        enum class kind { unchanged, whole, delta } what = kind::unchanged;
+        posy::edition which{};                                  // what the subscriber holds after it
+        std::shared_ptr<const std::vector<std::byte>> message;  // null if unchanged
+    };
+    // What to send to a subscriber that holds `have`: nothing if that is the newest, else the whole or, if
+    // the subscriber takes deltas, the delta, whichever is smaller.
+    result<reply> answer(std::optional<posy::edition> have, bool deltas = true);
 
     // Replaces the set by one with another geometry, seed or content, and publishes it at once. Deltas do not
     // reach back beyond this.
@@ -79,6 +89,8 @@ class publisher {
     std::uint32_t checksum_ = 0;  // of the bits of that generation
     std::uint64_t published_items_ = 0;
     std::deque<step> history_;
+    std::optional<reply> whole_;                // made when it is first asked for, as are
+    std::map<std::uint64_t, reply> deltas_;     // the answers by the generation that the asker holds
     std::uint64_t inserted_ = 0, removed_ = 0;  // since the last publication
     std::uint64_t last_ = 0;
 };

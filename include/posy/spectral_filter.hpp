@@ -6,9 +6,9 @@
 //   minimum selection   every counter of the key goes up. Wrong exactly where the Bloom filter of the other
 //                       keys has a false positive. Keys can be removed, filters unite.
 //   minimum increase    only the least counters go up (the conservative update of Estan and Varghese 2002):
-//                       errors a few times fewer and smaller at no cost. No removal: a key may have lifted a
-//                       counter by less than it would take away. United, it bounds from above.
-//   recurring minimum   a key whose least counter stands alone is suspect, since strangers lifted all others.
+//                       errors a few times fewer and smaller at no cost. No removal: a key may have raised a
+//                       counter by less than its removal would subtract. United, it bounds from above.
+//   recurring minimum   a key whose least counter stands alone is suspect: other keys raised all others.
 //                       Such keys are moved: marked in a Bloom filter of m bits, and counted from then on in
 //                       a second filter of m/2 counters as well. The fewest errors, and keys can be removed.
 //
@@ -17,7 +17,8 @@
 // at_most() is never below the truth, whatever the method.
 //
 // Cost: 4 bytes per counter; with the recurring minimum half as much again and one bit per counter; k random
-// accesses. Thread safety: none; const calls may run together.
+// accesses.
+// Thread safety: none; const calls may run together.
 #pragma once
 
 #include <cstdint>

@@ -119,7 +119,7 @@ result<elias_fano> elias_fano::open(byte_view bytes, std::uint64_t bits, base::i
     it.highs_bits_ = it.low_bits_ == 0 ? bits : it.ones_ + it.buckets();
     const std::uint64_t blocks = ((it.buckets() - 1) >> it.block_log2_) + 1;
     if (it.low_bits_ != 0) {
-        // A block that our encoder writes has dozens of ones. With more blocks than that, going through the
+        // A block that our encoder writes has dozens of ones. With more blocks than bytes, going through the
         // directory would take longer than reading the bytes.
         if (blocks > bytes.size()) return wrong("more blocks than bytes");
         const auto ranks = line_table::take(rest, blocks);

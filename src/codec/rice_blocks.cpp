@@ -139,7 +139,7 @@ result<rice_blocks> rice_blocks::open(byte_view bytes, std::uint64_t bits, base:
     }
     if (it.ones_ > bits || it.least_ > bits) return wrong("more ones than bits");
     if (it.payload_bits_ / 8 > bytes.size()) return wrong("coded bits that are cut off");
-    // A block that our encoder writes has hundreds of ones. With more blocks than that, going through the
+    // A block that our encoder writes has hundreds of ones. With more blocks than bytes, going through the
     // directory would take longer than reading the bytes.
     if (it.blocks_ > bytes.size()) return wrong("more blocks than bytes");
     const auto offsets = line_table::take(rest, it.blocks_);

@@ -1,5 +1,5 @@
-// Simulated sessions with random sets, for the plan: their average cost and its variation. Thread safety:
-// pure; the seed is fixed.
+// Simulated sessions with random sets, for the plan: their average cost and its variation.
+// Thread safety: pure; the seed is fixed.
 #pragma once
 
 #include "posy/reconcile/plan.hpp"

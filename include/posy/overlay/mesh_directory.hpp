@@ -9,8 +9,8 @@
 // equal share, and more while others leave room; when another peer claims its share, the summaries above
 // their share are evicted first. A summary that says yes to nearly every key is held but not queried.
 //
-// Time is handed in, in milliseconds, and messages are bytes: simulation and daemon run the same code. Thread
-// safety: all calls from any thread. The caller of receive() decodes the message without the lock that
+// Time is handed in, in milliseconds, and messages are bytes: simulation and daemon run the same code.
+// Thread safety: all calls from any thread. The caller of receive() decodes the message without the lock that
 // queries take, one message per peer at a time, so a slow message delays no query.
 #pragma once
 

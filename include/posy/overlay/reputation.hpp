@@ -8,7 +8,7 @@
 //     Keys are counted once: a popular false positive adds no evidence the second time.
 // The test runs at every false hit, over windows of at most a thousand answers and ten thousand lookups, so
 // an honest peer is rested by chance in one of 10^9 windows. A rest takes a minute; each further one takes
-// twice as long, up to an hour.
+// twice as long, up to 64 minutes.
 //
 // A state machine: time and the number of lookups are handed in. Thread safety: none. Memory: 8 KB at most.
 #pragma once

@@ -3,9 +3,10 @@
 // Divided into shards by a hash of the URL, each with its own lock, queues and equal part of the budget;
 // there are fewer than asked for when a shard would have less than least_shard. An object above an eighth of
 // its shard's budget is refused: one large object should not evict hundreds. At most most_variants of one URL
-// are kept; one more drops the oldest. Cost per call: two hashes of the URL, one lock, and a comparison per
-// variant of the URL. Invariant: the sizes of what is held never exceed the budget, shard by shard. Thread
-// safety: every call from any thread.
+// are kept; one more drops the oldest.
+// Cost per call: two hashes of the URL, one lock, and a comparison per variant of the URL.
+// Invariant: the sizes of what is held never exceed the budget, shard by shard.
+// Thread safety: every call from any thread.
 #pragma once
 
 #include <cstdint>

@@ -2,8 +2,8 @@
 //
 // Invariant: what was taken and not yet given back never exceeds the room. A body takes its bytes before it
 // has them and gives them back when its last user is gone, so that the sum of all bodies stays within the
-// budget whatever clients and origins do. Cost: two atomic additions per object. Thread safety: every call
-// from any thread.
+// budget whatever clients and origins do. Cost: two atomic additions per object.
+// Thread safety: every call from any thread.
 #pragma once
 
 #include <atomic>

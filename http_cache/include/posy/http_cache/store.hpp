@@ -6,10 +6,10 @@
 // room().
 //
 // An object that is put goes to both tiers; one that is found on disk is put back into memory. The observer
-// sees the union: a URL has entered when it is in either tier, and left when it is in neither. Cost: without
-// a disk, the memory store's. With one, a find that misses in memory may read a file, and a put writes one:
-// both block, so an event loop asks memory() first and does the rest on another thread. Thread safety: every
-// call from any thread. Changes to one URL are made one after the other in both tiers.
+// sees the union: a URL has entered when it is in either tier, and left when it is in neither.
+// Cost: without a disk, the memory store's. With one, a find that misses in memory may read a file, and a put
+// writes one: both block, so an event loop asks memory() first and does the rest on another thread.
+// Thread safety: every call from any thread. Changes to one URL are made one after the other in both tiers.
 #pragma once
 
 #include <memory>
