@@ -62,7 +62,7 @@ child::child(const std::vector<std::string>& arguments, std::uint16_t port, cons
     pid_ = fork();
     if (pid_ < 0) throw std::runtime_error("cannot start another process");
     if (pid_ == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);  // whatever becomes of us, it does not stay
+        prctl(PR_SET_PDEATHSIG, SIGKILL);  // the child never outlives this process
         if (getppid() != parent) _exit(1);
         const int out = open(log.empty() ? "/dev/null" : log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0644);
         dup2(out, STDERR_FILENO);

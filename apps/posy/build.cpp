@@ -128,7 +128,7 @@ void add_build(CLI::App& app) {
                     "  posy build --counting --items 1M -o cache.posy         keys can be removed\n"
                     "  find . -print0 | posy build --null --items 100k -o names.posy");
     o->keys.add_to(*command);
-    o->shape.add_to(*command, "the number of keys, which are counted first");
+    o->shape.add_to(*command, "the number of keys");
     o->hash.add_to(*command);
     command->add_option("-o,--output", o->output, "File to write; - for standard output")->required();
     command->add_flag("--counting", o->counting, "Keep a counter per bit, so that keys can be removed later");

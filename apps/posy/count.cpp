@@ -2,7 +2,7 @@
 // keys.
 //
 // A Count-Min sketch and a list of candidates (posy/heavy_hitters.hpp). The conservative rule depends on the
-// order of the keys, so blocks are counted in turn: the same input gives the same sketch with any number of
+// order of the keys, so blocks are counted in order: the same input gives the same sketch with any number of
 // threads, which cut and hash the keys.
 //
 // Or a spectral filter, if the number of different keys is known and most counts are to be exact.
@@ -160,7 +160,7 @@ spectral_filter make_spectral(const options& o) {
     if (o.memory.empty()) {
         w.rate = o.wrong.value_or(0.01);
     } else {
-        // The recurring minimum has half as many counters again, and a mark for each of the first, in words.
+        // The recurring minimum has 50 % more counters, and a bit per first counter, in whole words.
         const double counter = o.recurring ? 4 + 2 + 1.0 / 8 : 4, words = o.recurring ? 12 : 0;
         w.bits_per_item = std::floor((static_cast<double>(parse_amount(o.memory)) - words) / counter) /
                           static_cast<double>(w.items);

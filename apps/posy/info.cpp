@@ -42,7 +42,7 @@ facts facts_of(const any_body& body) {
     return f;
 }
 
-// Of an intersection the bits give a bound, and no estimate.
+// The bits of an intersection give a bound on its items, not an estimate.
 nlohmann::ordered_json different_items(const bloom_filter& plain) {
     auto j = tool::to_json(estimate_items(plain));
     if (plain.provenance().intersection) j["value"] = nullptr;
@@ -85,7 +85,7 @@ std::string row(std::string_view what, const std::string& value) {
     return fmt::format("{:<22}{}\n", what, value);
 }
 
-// Beside each other: what was planned, what is there, and the rates of both.
+// What was planned, what is there, and the rates of both.
 std::string contents_of(const bloom_filter& plain) {
     const provenance& of = plain.provenance();
     const estimate different = estimate_items(plain);
@@ -153,7 +153,7 @@ nlohmann::ordered_json to_json(const filter_delta& delta, std::uint64_t generati
             {"flips", delta.flips.ones()}};
 }
 
-// What -v adds: how this machine runs it.
+// What -v adds: how this machine holds and queries the filter.
 std::string machine_of(const bloom_filter& plain) {
     const auto pages = plain.bits().pages();
     const double size = static_cast<double>(plain.bits().words().size_bytes());

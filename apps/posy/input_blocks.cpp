@@ -67,7 +67,7 @@ class block_source {
         ++index_;
     }
     bool stopped() const {
-        pollfd told{stop_, POLLIN, 0};  // of a negative descriptor, nothing is said
+        pollfd told{stop_, POLLIN, 0};  // poll ignores a negative descriptor
         return poll(&told, 1, 0) > 0;
     }
     // Until there is something to read; false if the input ends before.
@@ -96,13 +96,13 @@ class block_source {
         while (!ended_) {
             if (stop_ >= 0 && !wait())
                 return std::nullopt;  // a record that has not come whole does not count
-            // A record that is longer than its room gets twice as much, so that it is copied and cleared a
-            // few times in all, in however small pieces it comes.
+            // The room doubles for a record that does not fit, so that it is copied only a few times, however
+            // small the pieces in which it comes.
             if (text->size() - filled < block_size) text->resize(std::max(2 * filled, filled + block_size));
             const std::span room = std::span(*text).subspan(filled);
             const auto got =
                 take(base::read_waiting(file_.get(), std::as_writable_bytes(room)), files_[index_]);
-            ended_ = got == 0;  // the last record may lack its mark
+            ended_ = got == 0;  // the last record may lack its end mark
             const std::size_t last = std::string_view(room.data(), got).rfind(end_);
             filled += got;
             if (last != std::string_view::npos) {

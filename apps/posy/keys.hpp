@@ -1,6 +1,6 @@
 // Where keys come from: files and pipes, cut into records, and a key in each record.
 //
-// Input is handed out in blocks that end with a record, to as many threads as there are; a regular file is
+// Input is handed out in blocks that end with a record, to all threads; a regular file is
 // mapped and never copied. Inside a block, records are lines (or end with NUL), and the key is the record,
 // one of its fields, a JSON value in it, or each of its words.
 #pragma once
@@ -31,14 +31,14 @@ struct key_options {
     unsigned threads = 0;
     int stop = -1;  // a descriptor: the input ends when this can be read
 
-    // `files` is what the positional argument is called, and `what` its description.
+    // `name` is that of the positional argument, and `what` its description.
     void add_to(CLI::App&, const std::string& name = "KEYS",
                 const std::string& what = "Files of keys; - or none for standard input");
     char record_end() const { return null ? '\0' : '\n'; }
     unsigned thread_count() const;
     // The key's digest; an integer in integer mode.
     digest hash(const hasher&, std::string_view key) const;
-    // A field of a record of the block; `scratch` holds it where it is not there as it stands.
+    // A field of a record of the block; `scratch` holds its text if quotes had to be removed.
     std::optional<std::string_view> field_of(const block&, std::string_view record, std::size_t number,
                                              std::string& scratch) const;
     // Throws failure for a record without what it should have, unless such records are to be skipped.
@@ -59,7 +59,7 @@ struct block {
 void for_each_block(const key_options&, const std::string& title,
                     const std::function<void(const block&)>& work);
 
-// Calls use(key, record) for every key of the block; the key's text is there during the call. Throws failure
+// Calls use(key, record) for every key of the block; the text is valid during the call. Throws failure
 // for a record without a key, unless such records are to be skipped.
 void for_each_key(const key_options&, const block&,
                   const std::function<void(std::string_view key, std::string_view record)>& use);

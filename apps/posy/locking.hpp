@@ -1,8 +1,8 @@
 // Commands that replace a file take turns: see posy/base/file_lock.hpp.
 //
 // A command that reads a file and writes it back holds the lock from the first byte read to the last written;
-// one that only replaces a file, while it does so. So the result is always that of some order of the
-// commands.
+// one that only replaces a file holds it while it writes. So the result is always as if the commands had run
+// one after the other.
 #pragma once
 
 #include <CLI/CLI.hpp>

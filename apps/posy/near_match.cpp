@@ -22,19 +22,19 @@ bool may_contain_near(const std::function<bool(std::string_view)>& test, std::st
         std::swap(text[i], text[i + 1]);
         if (test(text)) return true;
     }
-    for (std::size_t i = 0; i < key.size(); ++i) {  // one less
+    for (std::size_t i = 0; i < key.size(); ++i) {  // one deleted
         std::string text(key);
         text.erase(i, 1);
         if (test(text)) return true;
     }
-    for (std::size_t i = 0; i < key.size(); ++i) {  // another
+    for (std::size_t i = 0; i < key.size(); ++i) {  // one replaced
         std::string text(key);
         for (const char c : alphabet) {
             text[i] = c;
             if (test(text)) return true;
         }
     }
-    for (std::size_t i = 0; i <= key.size(); ++i) {  // one more
+    for (std::size_t i = 0; i <= key.size(); ++i) {  // one inserted
         std::string text(key);
         text.insert(i, 1, ' ');
         for (const char c : alphabet) {

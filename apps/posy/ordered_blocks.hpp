@@ -1,8 +1,8 @@
-// Blocks are worked on by many threads in any order; what is done in turn happens in the order of the input,
-// so that a command prints, and counts, the same however many threads there are.
+// Blocks are prepared by many threads in any order and finished in the order of the input, so that a command
+// prints and counts the same with any number of threads.
 //
-// Invariant: blocks are handed out in order, so the one whose turn it is is always in the hands of a thread.
-// A thread that fails gives up for all: the others would wait for its turn.
+// Invariant: blocks are handed out in order, so some thread always has the one whose turn it is. A thread
+// that fails ends the others, too: they would wait for its turn.
 #pragma once
 
 #include <condition_variable>

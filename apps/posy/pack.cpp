@@ -69,10 +69,10 @@ void warn_of_other_codec(const options& o, byte_view message) {
     const auto used = static_cast<codec_id>(message[codec_at]);
     if (o.codec.empty() || !o.queryable.empty() || used == *named<codec_id>(o.codec) || used == codec_id::raw)
         return;
-    fmt::print(
-        stderr,
-        "posy: note: readers reject {} for an array of this size, because it takes too long; coded as {}\n",
-        o.codec, name_of(used));
+    fmt::print(stderr,
+               "posy: note: readers reject {} for an array of this size, because it takes too long; coded as "
+               "{} instead\n",
+               o.codec, name_of(used));
 }
 
 void pack_filter(const options& o) {

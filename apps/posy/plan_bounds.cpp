@@ -27,7 +27,7 @@ double parse_universe(const std::string& text) {
 
 std::string digits(double value) { return std::isfinite(value) ? fmt::format("{:.4g}", value) : "–"; }
 
-// One row for people; one object for programs. Bits and rates that cannot be are null there and – here.
+// One row for people; one object for programs. What is not finite is – here and null there.
 class bounds_table {
   public:
     explicit bounds_table(const plan& p) : plan_(p) {}

@@ -77,13 +77,13 @@ std::string family_options::describe(const plan* filter, std::optional<double> w
     return beside ? text : text.substr(1);
 }
 
-// If keys come evenly: the moment a slot begins, its filter empty, and the moment it ends. And what
-// it is at most, whatever the pattern: the promise.
+// The rates if keys come evenly: when a slot begins, its filter empty, and when it ends. And the most
+// that the rate is for any pattern: the promise.
 std::string family_options::window(const plan& beside, nlohmann::ordered_json& json) const {
     const unsigned g = *generations_;
     const plan one = take(
         window_filter::plan_generation({beside.items, beside.false_positive_rate}, g, beside.layout), "plan");
-    // Of the last g slots some have one key more than the others.
+    // Some of the last g slots have one key more than the others.
     const std::uint64_t few = beside.items / g;
     const double less = few == 0 ? 0 : take(predict(few, one.geometry()), "plan").false_positive_rate;
     const auto rate_of = [&](std::uint64_t full, std::uint64_t less_full) {
@@ -140,7 +140,7 @@ std::string family_options::map(const plan& beside, nlohmann::ordered_json& json
 std::string family_options::reconciliation(const plan& beside, nlohmann::ordered_json& json) const {
     const std::uint64_t there = items_there_.empty() ? beside.items : parse_amount(items_there_);
     const auto sizes = take(reconcile::set_sizes::of(beside.items, there, parse_amount(difference_)), "plan");
-    // As of `posy reconcile`: its seed is in each message.
+    // The hash of `posy reconcile`, whose seed is in each message.
     const hasher hash = take(reconcile::fresh_hasher(), "plan");
     std::vector<std::vector<std::string>> rows{
         {"reconciliation", "bytes", "±", "at most", "round trips", "found %", "by"}};

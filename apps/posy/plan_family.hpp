@@ -20,7 +20,7 @@ class family_options {
     }
 
     // What was asked for, for people and for programs, beside a filter or without one. `json` gets a field
-    // per member. The rate that was wished is that of the others, too; without one they have the filter's.
+    // per member. The others are planned for the rate that was wished, else for the filter's.
     std::string describe(const plan* beside, std::optional<double> wished,
                          nlohmann::ordered_json& json) const;
 

@@ -1,4 +1,4 @@
-// posy reconcile: what each of two sets has that the other has not, for few bytes between them.
+// posy reconcile: find what each of two sets has that the other has not, with few bytes sent.
 #include "posy/reconcile/session.hpp"
 
 #include <fmt/core.h>
@@ -35,7 +35,7 @@ struct options {
             return take(fresh_hasher(), "reconcile: give a --seed");
         return hasher(hash.family(), hash.seed());
     }
-    // May the peer choose this?
+    // Whether the peer may choose this hash.
     bool follows(const hasher& theirs) const {
         return posy::check(theirs) && (family->empty() || hash.family() == theirs.family()) &&
                (!hash.has_seed() || the_hasher() == theirs);
@@ -67,7 +67,7 @@ T agree(result<T> value, const settings& how, const std::string& who) {
     throw failure(who + ": " + text_of(why, of_messages ? "--limit" : "--max-array"));
 }
 
-// Hands over all that `from` has to say.
+// Delivers all that `from` has to send.
 bool deliver(session& from, session& to, const settings& how) {
     bool any = false;
     while (auto message = from.send()) {
@@ -229,8 +229,8 @@ void check(const options& o) {
     }
 }
 
-// The side that answers hashes as the one that asks, unless it was told to hash in another way: the session
-// then says so.
+// The side that answers takes the hash of the side that asks, unless its own options say otherwise: the
+// session then reports the difference.
 session answer_as_asked(const options& o, key_table& table, const settings& how, const message& first) {
     const auto* asks = std::get_if<envelope>(&first.body);
     table.hash_by(asks && o.follows(asks->hash()) ? asks->hash() : o.the_hasher());

@@ -20,14 +20,14 @@ class peer {
     static peer standard();
     peer(peer&&) noexcept;
     peer& operator=(peer&&) = delete;
-    ~peer();  // a command that is still there gets to see the end of its input, and is waited for
+    ~peer();  // finishes
 
     int in() const { return in_.get(); }
     int out() const { return out_.get(); }
     // Waits until there is something to read; false if nothing more will come. Without waiting, a pipe that
     // is not yet open for writing looks like one at its end.
     bool wait() const;
-    // Says no more. Of a command: waits for its end and says how it ended, unless it ended well.
+    // Closes both ends. Waits for a command to end, and returns how it failed; nothing if it did not.
     std::string finish();
 
   private:

@@ -71,8 +71,8 @@ window_filter open(const options& o) {
                 "seen");
 }
 
-// Says so when a window is given more than it was planned for: at once when that is twice as much or more
-// (a pipe may never end), and in the end what it came to.
+// Warns when a window has more keys than planned: at once if there are twice as many or more (a pipe may
+// never end), and at the end with the final number.
 class overload {
   public:
     explicit overload(const window_filter& filter) : filter_(filter), next_(filter.most_items() + 1) {}

@@ -6,7 +6,7 @@
 namespace posy::tool {
 namespace {
 
-// What a command makes of each message, and how it puts two of those together.
+// How a command takes each message, and how it combines two.
 struct combination {
     any_body (*operand)(any_body, const std::string& name);
     result<void> (*combine)(any_body& into, const any_body& from);

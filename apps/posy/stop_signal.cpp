@@ -30,7 +30,7 @@ int stop_on_signal() {
     for (const int signal : {SIGINT, SIGTERM}) {
         struct sigaction old {};
         if (sigaction(signal, nullptr, &old) == 0 && old.sa_handler == SIG_IGN)
-            continue;  // in the background, say
+            continue;  // ignored on purpose, e.g. by nohup
         sigaction(signal, &how, nullptr);
     }
     return told;

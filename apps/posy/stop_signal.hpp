@@ -1,4 +1,4 @@
-// A command that has something to save when it is told to end.
+// For a command that has something to save before a signal ends it.
 #pragma once
 
 namespace posy::tool {

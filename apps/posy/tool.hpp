@@ -53,11 +53,11 @@ message load_message(const std::string& path, const read_limits&, const fetch_op
 // "a filter", "a sealed filter", …
 std::string kind_name(const any_body&);
 // The plain filter of a body: itself, the projection of a counting filter, the array of a queryable one or of
-// a growing one that has only one. A delta is none.
+// a growing one that has only one. Throws failure for others.
 bloom_filter plain_of(any_body, const std::string& name);
 bloom_filter load_plain(const std::string& path, const read_limits&);
 // Calls use(message, name of its file) for every message of every file or URL. The messages of one file share
-// what short messages may take: many of them cost no more than one.
+// the allowance of short messages: many of them take no more memory than one.
 void for_each_message(const std::vector<std::string>& paths,
                       const std::function<void(message, const std::string&)>& use, const read_limits&,
                       const fetch_options& = {});

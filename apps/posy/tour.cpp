@@ -1,6 +1,6 @@
 // posy tour: all of posy in two minutes, on data that the tour makes.
 //
-// Every command that is shown is run, by this very program, in a directory that is gone afterwards.
+// Every command that is shown is run, by this program, in a directory that is removed afterwards.
 #include <fmt/core.h>
 #include <sys/wait.h>
 #include <unistd.h>

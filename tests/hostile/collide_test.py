@@ -112,7 +112,7 @@ class Tool(Files):
     def test_the_help_says_when_to_use_it(self):
         for command in "build count seen seal pack reconcile node proxy".split():
             text = " ".join(self.posy(command, "--help").split())
-            self.assertIn("siphash where an enemy may choose keys", text, command)
+            self.assertIn("choose siphash if attackers may choose keys", text, command)
 
 
 class Nodes(NodeTest, Files):

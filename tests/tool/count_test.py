@@ -194,7 +194,7 @@ class Saved(Count):
     def test_what_is_no_sketch(self):
         self.count("-o", "s.posy", stdin="a\n")
         subprocess.run([POSY, "build", "-o", "f.posy"], input=b"a\n", cwd=self.dir, check=True)
-        self.fails("--ask", "f.posy", stdin="a\n", saying="it is a filter")
+        self.fails("--ask", "f.posy", stdin="a\n", saying="this is a filter")
         self.fails("--ask", "none.posy", stdin="a\n", saying="cannot open")
         self.fails("--ask", "-", saying="cannot both come from standard input")
         with open(self.path("s.posy"), "rb") as f:

@@ -161,7 +161,7 @@ class FamilyTest(unittest.TestCase):
         both = json.loads(self.posy("compare", "--json", "a", "b"))
         self.assertAlmostEqual(both["intersection"]["value"], 500, delta=30)
         self.posy("build", "--growing", "--fpr", "0.02", "-o", "c", stdin=keys(0, 10))
-        for args, why in [(["union", "a", "c"], "only filters of one geometry"), (["build", "--growing", "-n", "10"], "--growing goes with")]:
+        for args, why in [(["union", "a", "c"], "only filters of one geometry"), (["build", "--growing", "-n", "10"], "--growing can only be combined with")]:
             self.posy(*args, "-o", "x", status=2)
             self.assertIn(why, self.stderr)
         self.posy("build", "-n", "10", "-o", "plain", stdin=keys(0, 10))
@@ -268,7 +268,7 @@ class FamilyTest(unittest.TestCase):
         # Slots of 25 seconds: a key is new again after 100 to 125 seconds without a sight.
         seen = ["seen", "--window", "100", "--generations", "4", "--time-field", "1", "--field", "2", "--delimiter", ","]
         self.assertEqual(self.posy(*seen, stdin=log), "100,a\n160,b\n275,a\n420,b\n500,c\n130,d\n")
-        self.assertIn("1 keys came more than a window behind", self.stderr)
+        self.assertIn("1 keys were more than a window older", self.stderr)
         self.assertEqual(self.posy(*seen, "-v", stdin=log), "150,a\n249,b\n")
         self.assertEqual(self.posy(*seen, "--state", "s", stdin="100,a\n"), "100,a\n")
         self.assertEqual(self.posy(*seen[:1], *seen[5:], "--state", "s", stdin="190,a\n", status=1), "")
@@ -279,7 +279,7 @@ class FamilyTest(unittest.TestCase):
             self.assertIn(why, self.stderr)
         self.posy("build", "-n", "10", "-o", "plain", stdin="a\n")
         self.posy("seen", "--state", "plain", stdin="a\n", status=2)
-        self.assertIn("it is a filter", self.stderr)
+        self.assertIn("this is a filter", self.stderr)
 
 
 if __name__ == "__main__":

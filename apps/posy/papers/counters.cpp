@@ -22,7 +22,7 @@ constexpr unsigned hashes = 11;
 
 struct counted {
     std::array<std::uint64_t, 16> with{};     // counters of each value
-    std::array<std::uint64_t, 17> reached{};  // filters whose largest counter is at least so
+    std::array<std::uint64_t, 17> reached{};  // filters whose largest counter is at least this
     observed largest;
 };
 
