@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "hex.hpp"
 #include "posy/bytes.hpp"
 #include "posy/digest.hpp"
 #include "posy/result.hpp"
@@ -18,15 +19,6 @@ std::vector<std::byte> payload_of(const T& value) {
     std::vector<std::byte> bytes;
     value.append_to(bytes);
     return bytes;
-}
-
-inline std::string hex(byte_view bytes) {
-    std::string text;
-    for (const std::byte b : bytes) {
-        text += "0123456789abcdef"[std::to_integer<unsigned>(b) >> 4];
-        text += "0123456789abcdef"[std::to_integer<unsigned>(b) & 15];
-    }
-    return text;
 }
 
 constexpr std::uint64_t plenty = std::uint64_t{1} << 30;
