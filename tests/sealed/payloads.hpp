@@ -5,9 +5,7 @@
 #include <random>
 #include <vector>
 
-#include "hex.hpp"
 #include "posy/bytes.hpp"
-#include "support.hpp"
 
 namespace posy {
 
