@@ -52,81 +52,83 @@ TEST(Networks, WhatIsNotOne) {
         EXPECT_FALSE(parse_networks(text)) << text;
 }
 
+// Addresses at the edges of the ranges, and the forms of IPv4 in IPv6.
+struct placed {
+    const char* text;
+    place kind;
+};
+constexpr placed places[]{
+    {"8.8.8.8", place::global},
+    {"1.1.1.1", place::global},
+    {"126.255.255.255", place::global},
+    {"128.0.0.1", place::global},
+    {"9.255.255.255", place::global},
+    {"11.0.0.0", place::global},
+    {"172.15.255.255", place::global},
+    {"172.32.0.0", place::global},
+    {"192.167.255.255", place::global},
+    {"192.169.0.0", place::global},
+    {"100.63.255.255", place::global},
+    {"100.128.0.0", place::global},
+    {"169.253.255.255", place::global},
+    {"169.255.0.0", place::global},
+    {"223.255.255.255", place::global},
+    {"2606:4700::1111", place::global},
+    {"2a00::1", place::global},
+    {"3ffe:ffff::", place::global},
+    {"127.0.0.0", place::loopback},
+    {"127.255.255.255", place::loopback},
+    {"0.0.0.0", place::loopback},
+    {"::", place::loopback},
+    {"::1", place::loopback},
+    {"10.0.0.0", place::intranet},
+    {"10.255.255.255", place::intranet},
+    {"172.16.0.0", place::intranet},
+    {"172.31.255.255", place::intranet},
+    {"192.168.255.255", place::intranet},
+    {"100.64.0.0", place::intranet},
+    {"100.127.255.255", place::intranet},
+    {"fc00::", place::intranet},
+    {"fdff::1", place::intranet},
+    {"fec0::1", place::intranet},
+    {"64:ff9b:1::1", place::intranet},
+    {"169.254.169.254", place::link_local},
+    {"fe80::1", place::link_local},
+    {"febf::1", place::link_local},
+    {"0.0.0.1", place::reserved},
+    {"224.0.0.1", place::reserved},
+    {"239.1.2.3", place::reserved},
+    {"240.0.0.1", place::reserved},
+    {"255.255.255.255", place::reserved},
+    {"192.0.2.1", place::reserved},
+    {"198.19.255.255", place::reserved},
+    {"ff02::1", place::reserved},
+    {"2001:db8::1", place::reserved},
+    {"2001::1", place::reserved},
+    {"100::1", place::reserved},
+    {"4000::1", place::reserved},
+    {"5f00::1", place::reserved},
+    // Forms of IPv4: mapped, translated, compatible, NAT64, 6to4.
+    {"::ffff:8.8.8.8", place::global},
+    {"64:ff9b::808:808", place::global},
+    {"2002:808:808::1", place::global},
+    {"::ffff:127.0.0.1", place::loopback},
+    {"::ffff:0:127.0.0.1", place::loopback},
+    {"::127.0.0.1", place::loopback},
+    {"64:ff9b::7f00:1", place::loopback},
+    {"2002:7f00:1::1", place::loopback},
+    {"::ffff:0.0.0.0", place::loopback},
+    {"::ffff:10.0.0.1", place::intranet},
+    {"64:ff9b::a00:1", place::intranet},
+    {"2002:c0a8:101::1", place::intranet},
+    {"::ffff:169.254.169.254", place::link_local},
+    {"64:ff9b::a9fe:a9fe", place::link_local},
+    {"2002:e000:1::", place::reserved},
+};
+
 TEST(Networks, PlacesAreSeenThroughTheirForms) {
-    using enum place;
-    const struct {
-        const char* text;
-        place kind;
-    } cases[]{
-        {"8.8.8.8", global},
-        {"1.1.1.1", global},
-        {"126.255.255.255", global},
-        {"128.0.0.1", global},
-        {"9.255.255.255", global},
-        {"11.0.0.0", global},
-        {"172.15.255.255", global},
-        {"172.32.0.0", global},
-        {"192.167.255.255", global},
-        {"192.169.0.0", global},
-        {"100.63.255.255", global},
-        {"100.128.0.0", global},
-        {"169.253.255.255", global},
-        {"169.255.0.0", global},
-        {"223.255.255.255", global},
-        {"2606:4700::1111", global},
-        {"2a00::1", global},
-        {"3ffe:ffff::", global},
-        {"127.0.0.0", loopback},
-        {"127.255.255.255", loopback},
-        {"0.0.0.0", loopback},
-        {"::", loopback},
-        {"::1", loopback},
-        {"10.0.0.0", intranet},
-        {"10.255.255.255", intranet},
-        {"172.16.0.0", intranet},
-        {"172.31.255.255", intranet},
-        {"192.168.255.255", intranet},
-        {"100.64.0.0", intranet},
-        {"100.127.255.255", intranet},
-        {"fc00::", intranet},
-        {"fdff::1", intranet},
-        {"fec0::1", intranet},
-        {"64:ff9b:1::1", intranet},
-        {"169.254.169.254", link_local},
-        {"fe80::1", link_local},
-        {"febf::1", link_local},
-        {"0.0.0.1", reserved},
-        {"224.0.0.1", reserved},
-        {"239.1.2.3", reserved},
-        {"240.0.0.1", reserved},
-        {"255.255.255.255", reserved},
-        {"192.0.2.1", reserved},
-        {"198.19.255.255", reserved},
-        {"ff02::1", reserved},
-        {"2001:db8::1", reserved},
-        {"2001::1", reserved},
-        {"100::1", reserved},
-        {"4000::1", reserved},
-        {"5f00::1", reserved},
-        // Forms of IPv4: mapped, translated, compatible, NAT64, 6to4.
-        {"::ffff:8.8.8.8", global},
-        {"64:ff9b::808:808", global},
-        {"2002:808:808::1", global},
-        {"::ffff:127.0.0.1", loopback},
-        {"::ffff:0:127.0.0.1", loopback},
-        {"::127.0.0.1", loopback},
-        {"64:ff9b::7f00:1", loopback},
-        {"2002:7f00:1::1", loopback},
-        {"::ffff:0.0.0.0", loopback},
-        {"::ffff:10.0.0.1", intranet},
-        {"64:ff9b::a00:1", intranet},
-        {"2002:c0a8:101::1", intranet},
-        {"::ffff:169.254.169.254", link_local},
-        {"64:ff9b::a9fe:a9fe", link_local},
-        {"2002:e000:1::", reserved},
-    };
-    for (const auto& [text, kind] : cases) EXPECT_EQ(name_of(place_of(at(text))), name_of(kind)) << text;
-    EXPECT_EQ(place_of(at("fe80::1%1")), link_local);  // whatever its scope
+    for (const auto& [text, kind] : places) EXPECT_EQ(name_of(place_of(at(text))), name_of(kind)) << text;
+    EXPECT_EQ(place_of(at("fe80::1%1")), place::link_local);  // whatever its scope
 }
 
 TEST(Networks, WordsAreLists) {
@@ -149,7 +151,7 @@ TEST(Networks, WhoConnectsIsTheAddressItself) {
     for (const auto* text :
          {"127.0.0.1", "::1", "::ffff:127.0.0.1", "10.0.0.1", "::ffff:10.0.0.1", "fd00::1"})
         EXPECT_TRUE(comes_from(trusted, at(text))) << text;
-    // Networks of strangers that look like ours inside.
+    // Networks of others that contain addresses like ours.
     for (const auto* text : {"2002:7f00:1::5", "2002:a00:1::5", "64:ff9b::7f00:1", "64:ff9b::a00:1",
                              "::127.0.0.1", "::10.0.0.1", "::ffff:0:127.0.0.1", "2002:a9fe:1::1"}) {
         EXPECT_FALSE(comes_from(trusted, at(text))) << text;
