@@ -119,7 +119,7 @@ INSTANTIATE_TEST_SUITE_P(papers, tables,
                          [](const auto& param) { return param.param.name; });
 
 TEST(texts, summary_cache_calls_five_hashes_optimal) {
-    // "0.9% for the optimum case of 5 hash functions" at ten bits an item: the rate of five is right, but
+    // "0.9% for the optimum case of 5 hash functions" at ten bits per item: the rate of five is right, but
     // seven do better, as its own Table 3 shows.
     EXPECT_NEAR(false_positive_rate_asymptotic(1, 10, 4), 0.012, 0.0005);
     EXPECT_NEAR(false_positive_rate_asymptotic(1, 10, 5), 0.009, 0.0005);
