@@ -1,4 +1,5 @@
-// What the tests share: a list of geometries to run every property over, and a directory that goes away.
+// What the tests share: geometries to run every property over, digests and filters, and a directory that goes
+// away.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -7,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -32,6 +34,17 @@ inline std::string describe(const geometry& g) {
     return std::string(name_of(g.layout)) + " m=" + std::to_string(g.bits) +
            " k=" + std::to_string(g.hashes) + " " + std::string(name_of(g.hash)) +
            " seed=" + std::to_string(g.seed.low);
+}
+
+// As random as a hasher makes them, and the same in every run.
+inline std::vector<digest> random_digests(std::size_t count, std::mt19937_64& random) {
+    std::vector<digest> digests(count);
+    for (digest& d : digests) d = {random(), random()};
+    return digests;
+}
+inline std::vector<digest> random_digests(std::size_t count, std::uint64_t seed) {
+    std::mt19937_64 random(seed);
+    return random_digests(count, random);
 }
 
 // The filter of the integers from … to − 1.

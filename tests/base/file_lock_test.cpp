@@ -34,7 +34,7 @@ TEST(file_lock, one_holder_at_a_time_and_nothing_is_left) {
     EXPECT_EQ(scratch.files(), 0u);
 }
 
-TEST(file_lock, says_who_holds_it_and_gives_up) {
+TEST(file_lock, names_the_holder_and_gives_up) {
     const scratch_directory scratch;
     const auto lock = file_lock::take(scratch / "file", {});
     ASSERT_TRUE(lock);

@@ -5,6 +5,7 @@
 #include "codec/byte_scan.hpp"
 #include "codec/rans_kernels.hpp"
 #include "codec/reciprocal.hpp"
+#include "hex.hpp"
 #include "posy/theory.hpp"
 
 namespace posy::codec {
@@ -73,12 +74,7 @@ TEST(bytes, threads_and_chunks_change_nothing) {
 TEST(bytes, pinned_codings) {
     std::vector<std::byte> coded;
     encode_bytes(random_array(200, .1, 1).view(), coded);
-    std::string hex;
-    for (const std::byte byte : coded) {
-        hex += "0123456789abcdef"[std::to_integer<unsigned>(byte) >> 4];
-        hex += "0123456789abcdef"[std::to_integer<unsigned>(byte) & 15];
-    }
-    EXPECT_EQ(hex, "17bf322bd95aea1e3f6cc460612a8a8f00980394a38f36a26c");
+    EXPECT_EQ(hex(coded), "17bf322bd95aea1e3f6cc460612a8a8f00980394a38f36a26c");
     const std::pair<double, std::uint64_t> cases[] = {
         {.0108, 0x105b1b9598f2c567}, {.0606, 0x84756d81676c3ec7}, {.1331, 0x67e6d0bc15759e12},
         {.3, 0x60cc62622332541a},    {.5, 0x0e975c7d54664f23},    {.9, 0xdd99de9b9691817b}};

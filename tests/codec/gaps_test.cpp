@@ -1,6 +1,7 @@
 #include "codec/gaps.hpp"
 
 #include "arrays.hpp"
+#include "hex.hpp"
 #include "posy/theory.hpp"
 
 namespace posy::codec {
@@ -63,12 +64,7 @@ TEST(gaps, lanes_chunks_and_threads) {
 TEST(gaps, pinned_codings) {
     std::vector<std::byte> coded;
     encode_gaps(random_array(1000, .02, 1).view(), coded);
-    std::string hex;
-    for (const std::byte byte : coded) {
-        hex += "0123456789abcdef"[std::to_integer<unsigned>(byte) >> 4];
-        hex += "0123456789abcdef"[std::to_integer<unsigned>(byte) & 15];
-    }
-    EXPECT_EQ(hex, "14ca0d269034a7015f59fe4b88dba6ff1089313e");
+    EXPECT_EQ(hex(coded), "14ca0d269034a7015f59fe4b88dba6ff1089313e");
     const std::pair<double, std::uint64_t> cases[] = {{.001, 0xf29c782b37439565},
                                                       {.006, 0x4d7c507fc5927693},
                                                       {.1331, 0xd5ddb8761409664c},

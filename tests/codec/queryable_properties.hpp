@@ -14,6 +14,7 @@
 #include "base/how.hpp"
 #include "base/wide.hpp"
 #include "codec/codec.hpp"
+#include "hex.hpp"
 #include "layout/probe.hpp"
 #include "posy/bit_array.hpp"
 #include "posy/digest.hpp"
@@ -42,16 +43,6 @@ inline bit_array bits_of(std::uint64_t size, std::initializer_list<std::uint64_t
     auto array = *bit_array::make(size);
     for (const std::uint64_t one : ones) array.set(one);
     return array;
-}
-
-inline std::string hex(byte_view bytes) {
-    std::string text;
-    for (const std::byte b : bytes) {
-        for (const unsigned digit : {std::to_integer<unsigned>(b) >> 4, std::to_integer<unsigned>(b) & 15}) {
-            text += "0123456789abcdef"[digit];
-        }
-    }
-    return text;
 }
 
 inline std::uint64_t fingerprint(byte_view bytes) { return hasher()(bytes).low; }

@@ -10,6 +10,7 @@
 
 #include "family/rate_deviation.hpp"
 #include "posy/growing_filter.hpp"
+#include "statistics.hpp"
 #include "support.hpp"
 
 namespace posy {
@@ -34,7 +35,9 @@ struct forecasts {
 
 void forecasts::expect_built(std::uint64_t items, int seeds) const {
     const auto foreseen = at(items);
-    double bits = 0, bits_squared = 0, rate = 0, rate_squared = 0, variance = 0;
+    const auto least = static_cast<std::uint64_t>(seeds);
+    sample bits(least, "bits"), rates(least, "rates");
+    double variance = 0;
     int other_arrays = 0;
     for (int seed = 1; seed <= seeds; ++seed) {
         auto how = options;
@@ -47,21 +50,18 @@ void forecasts::expect_built(std::uint64_t items, int seeds) const {
         ASSERT_TRUE(filter.shrink());
         for (const bloom_filter& stage : filter.stages())
             variance += std::pow(rate_deviation(stage.geometry(), static_cast<double>(*stage.items())), 2);
-        const auto size = static_cast<double>(filter.bits());
-        const double now = filter.false_positive_rate();
-        ASSERT_LE(now, options.rate);
-        bits += size, bits_squared += size * size;
-        rate += now, rate_squared += now * now;
+        ASSERT_LE(filter.false_positive_rate(), options.rate);
+        bits.add(static_cast<double>(filter.bits()));
+        rates.add(filter.false_positive_rate());
     }
-    const auto within = [&](double sum, double squares, double expected, double computed) {
-        const double mean = sum / seeds, seen = std::max(0.0, squares / seeds - mean * mean);
-        const double error = std::sqrt(std::max(computed, seen) / (seeds - 1));
-        EXPECT_NEAR(mean, expected, std::max(0.01 * expected, 4 * error));
+    const auto within = [&](const sample& seen, double expected, double computed) {
+        const double error = std::max(std::sqrt(computed / (seeds - 1)), seen.standard_error());
+        EXPECT_NEAR(seen.mean(), expected, std::max(0.01 * expected, 4 * error));
     };
     SCOPED_TRACE(std::string(name_of(options.layout)) + " rate " + std::to_string(options.rate) +
                  " n = " + std::to_string(items));
-    within(bits, bits_squared, static_cast<double>(foreseen.bits), 0);
-    within(rate, rate_squared, foreseen.false_positive_rate, variance / seeds);
+    within(bits, static_cast<double>(foreseen.bits), 0);
+    within(rates, foreseen.false_positive_rate, variance / seeds);
     EXPECT_LE(other_arrays, seeds / 5);
 }
 
@@ -69,6 +69,7 @@ void sweep(const growing_filter::options& options, int seeds, unsigned most_arra
     const forecasts f{options};
     const auto arrays = [](const auto& forecast) { return forecast.arrays; };
     std::uint64_t from = 1;
+    at_least boundaries(most_arrays - 1, "boundaries");
     for (unsigned count = 1; count < most_arrays; ++count) {
         std::uint64_t to = 2 * from;
         while (f.at(to).arrays == count) to *= 2;
@@ -87,6 +88,7 @@ void sweep(const growing_filter::options& options, int seeds, unsigned most_arra
             for (const int off : {0, 1}) f.expect_built(same + static_cast<std::uint64_t>(off), seeds);
         }
         from = full + 1;
+        ++boundaries;
     }
 }
 

@@ -7,6 +7,7 @@
 
 #include "posy/bloom_filter.hpp"
 #include "posy/plan.hpp"
+#include "statistics.hpp"
 #include "support.hpp"
 
 namespace posy {
@@ -17,18 +18,13 @@ TEST(rate_deviation, is_that_between_filters) {
         for (const double rate : {0.2, 0.01, 1e-4}) {
             for (const std::uint64_t items : {200u, 2000u}) {
                 geometry g = choose({.items = items, .rate = rate, .layout = layout})->geometry();
-                constexpr int filters = 400;
-                double sum = 0, squares = 0;
-                for (int seed = 1; seed <= filters; ++seed) {
-                    g.seed.low = static_cast<std::uint64_t>(seed);
-                    const double now = filter_of(g, 0, static_cast<int>(items)).false_positive_rate();
-                    sum += now;
-                    squares += now * now;
-                }
-                const double mean = sum / filters;
-                const double seen = std::sqrt(squares / filters - mean * mean);
-                EXPECT_NEAR(rate_deviation(g, static_cast<double>(items)), seen, 0.25 * seen)
-                    << describe(g) << " n=" << items << " rate " << mean;
+                constexpr std::uint64_t filters = 400;
+                sample rates(filters);
+                for (g.seed.low = 1; g.seed.low <= filters; ++g.seed.low)
+                    rates.add(filter_of(g, 0, static_cast<int>(items)).false_positive_rate());
+                EXPECT_NEAR(rate_deviation(g, static_cast<double>(items)), rates.deviation(),
+                            0.25 * rates.deviation())
+                    << describe(g) << " n=" << items << " rate " << rates.mean();
             }
         }
     }

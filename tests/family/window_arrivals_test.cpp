@@ -13,8 +13,10 @@
 #include <numbers>
 #include <random>
 
+#include "checked.hpp"
 #include "layout/all.hpp"
 #include "posy/window_filter.hpp"
+#include "statistics.hpp"
 #include "support.hpp"
 
 namespace posy {
@@ -24,7 +26,7 @@ constexpr std::uint64_t window = 1'000'000;
 
 struct pattern {
     const char* name;
-    // The time of the next key, given that of the one before, for so many keys in a window.
+    // The time of the next key, given that of the one before, for `items` keys per window.
     std::function<std::uint64_t(std::uint64_t now, std::uint64_t items, std::mt19937_64&)> next;
 };
 
@@ -75,15 +77,7 @@ std::vector<std::uint64_t> arrivals(const pattern& p, std::uint64_t items, std::
     return times;
 }
 
-struct statistics {
-    double sum = 0, squares = 0;
-    int count = 0;
-    void add(double x) { sum += x, squares += x * x, ++count; }
-    double mean() const { return sum / count; }
-    double error() const { return std::sqrt(std::max(0.0, squares / count - mean() * mean()) / (count - 1)); }
-};
-
-struct experiment {
+struct scenario {
     pattern arrival;
     layout_id layout;
     unsigned generations;
@@ -99,96 +93,109 @@ struct experiment {
                std::to_string(generations) + " generations, n = " + std::to_string(items) + ", rate " +
                std::to_string(rate) + ", late by " + std::to_string(lateness);
     }
-    void run();
-    void look(const window_filter&, std::uint64_t now, std::size_t moment);
+};
 
-    std::vector<std::uint64_t> last_{};          // by key: when it was seen last
-    std::map<std::size_t, statistics> rates_{};  // by moment
-    double yes_ = 0, expected_ = 0, variance_ = 0;
+class experiment {
+  public:
+    explicit experiment(scenario s) : how_(std::move(s)) {}
+    void run();
+
+  private:
+    void run_one(std::uint64_t seed);
+    void look(const checked<window_filter>&, std::uint64_t now, std::size_t moment);
+    void expect_promise() const;
+
+    scenario how_;
+    std::uint64_t keys_ = 0;                 // that came to the filter of this seed
+    std::map<std::size_t, sample> rates_{};  // by moment, as the filters say
+    bernoulli strangers_{1000, "strangers"};
 };
 
 // One moment of one filter: strangers, and keys that were there and should be forgotten, are false positives;
 // keys of this window are there.
-void experiment::look(const window_filter& filter, std::uint64_t now, std::size_t moment) {
-    const hasher hash = filter.hash();
-    const double says = filter.false_positive_rate(now);
-    rates_[moment].add(says);
-    EXPECT_LE(filter.items(now), filter.most_items());
-    EXPECT_LE(filter.arrays(now), window_filter::most_arrays(generations));
-    double asked = 0;
-    for (std::uint64_t i = 0; i < queries; ++i, ++asked)
-        yes_ += filter.may_contain(hash(~(moment * queries + i)), now);
-    for (std::size_t key = 0; key < last_.size(); ++key) {
-        const std::uint64_t age = now - last_[key];
-        if (age <= filter.remembered_at_least()) {
-            if (key % 3 != moment % 3) continue;
-            ASSERT_TRUE(filter.may_contain(hash(key), now)) << text() << " age " << age;
-        } else if (age >= filter.forgotten_after() && key % 67 == moment % 67) {
-            // Not the same ones all the time: their answers would hang together.
-            yes_ += filter.may_contain(hash(key), now);
-            ++asked;
+void experiment::look(const checked<window_filter>& filter, std::uint64_t now, std::size_t moment) {
+    const hasher hash = filter->hash();
+    const double says = filter->false_positive_rate(now);
+    rates_.try_emplace(moment, how_.seeds, "filters").first->second.add(says);
+    EXPECT_LE(filter->items(now), filter->most_items());
+    EXPECT_LE(filter->arrays(now), window_filter::most_arrays(how_.generations));
+    for (std::uint64_t i = 0; i < how_.queries; ++i)
+        strangers_.add(filter->may_contain(hash(~(moment * how_.queries + i)), now), says);
+    for (std::uint64_t key = 0; key < keys_; ++key) {
+        // Not the same ones all the time: the answers for forgotten keys would hang together.
+        const bool one_of_3 = key % 3 == moment % 3, one_of_67 = key % 67 == moment % 67;
+        if (!one_of_3 && !one_of_67) continue;
+        const std::uint64_t age = now - filter.number_of(hash(key)).value();
+        if (age <= filter->remembered_at_least()) {
+            EXPECT_TRUE(filter.may_contain(hash(key), now));
+        } else if (one_of_67 && age >= filter->forgotten_after()) {
+            strangers_.add(filter->may_contain(hash(key), now), says);
         }
     }
-    expected_ += asked * says;
-    variance_ += asked * says * (1 - says);
+}
+
+// The keys of one filter, and looks at it now and then.
+void experiment::run_one(std::uint64_t seed) {
+    checked filter(*window_filter::with_rate(how_.items, how_.rate, window, how_.generations, how_.layout,
+                                             hasher(hash_family::xxh3, {seed, 0})));
+    const auto delay = static_cast<std::uint64_t>(how_.lateness * static_cast<double>(filter->slot()));
+    const auto times =
+        arrivals(how_.arrival, how_.items, filter->remembered_at_least() + 2 * delay, 5 * window);
+    std::mt19937_64 random(5);
+    keys_ = 0;
+    std::uint64_t looked = 0, memory = 0;
+    std::size_t moment = 0;
+    for (std::size_t i = 0; i < times.size(); ++i) {
+        const std::uint64_t now = times[i];
+        const std::uint64_t back = exponential(static_cast<double>(how_.items) / 4, random);
+        const bool repeated = std::bernoulli_distribution(how_.repeats)(random) && back < keys_;
+        const std::uint64_t key = repeated ? keys_ - 1 - back : keys_++;
+        const std::uint64_t at = now - (delay > 0 ? random() % delay : 0);
+        ASSERT_TRUE(filter.insert(filter->hash()(key), at));
+        const bool pause = i + 1 == times.size() || times[i + 1] > now;
+        if (!pause || now - looked < window / 13) continue;
+        looked = now;
+        look(filter, std::max(now, filter->latest()), moment++);
+        if (i + 1 < times.size() && times[i + 1] - now > 2) {  // and just before the next
+            look(filter, now + (times[i + 1] - now) / 2, moment++);
+            look(filter, times[i + 1] - 1, moment++);
+        }
+        memory = std::max(memory, filter->memory_bytes());
+    }
+    EXPECT_LE(memory,
+              window_filter::most_arrays(how_.generations) * ((filter->geometry().bits + 63) / 64 * 8));
 }
 
 void experiment::run() {
-    SCOPED_TRACE(text());
-    double worst = 0;
-    for (int seed = 1; seed <= seeds; ++seed) {
-        auto filter = *window_filter::with_rate(items, rate, window, generations, layout,
-                                                hasher(hash_family::xxh3, {std::uint64_t(seed), 0}));
-        const auto delay = static_cast<std::uint64_t>(lateness * static_cast<double>(filter.slot()));
-        const auto times = arrivals(arrival, items, filter.remembered_at_least() + 2 * delay, 5 * window);
-        std::mt19937_64 random(5);
-        last_.clear();
-        std::uint64_t looked = 0;
-        std::size_t moment = 0;
-        for (std::size_t i = 0; i < times.size(); ++i) {
-            const std::uint64_t now = times[i];
-            const std::size_t back = exponential(static_cast<double>(items) / 4, random);
-            const std::size_t key = std::bernoulli_distribution(repeats)(random) && back < last_.size()
-                                        ? last_.size() - 1 - back
-                                        : last_.size();
-            const std::uint64_t at = now - (delay > 0 ? random() % delay : 0);
-            if (key == last_.size()) last_.push_back(at);
-            last_[key] = std::max(last_[key], at);
-            ASSERT_TRUE(filter.insert(filter.hash()(key), at));
-            const bool pause = i + 1 == times.size() || times[i + 1] > now;
-            if (!pause || now - looked < window / 13) continue;
-            looked = now;
-            look(filter, std::max(now, filter.latest()), moment++);
-            if (i + 1 < times.size() && times[i + 1] - now > 2) {  // and just before the next
-                look(filter, now + (times[i + 1] - now) / 2, moment++);
-                look(filter, times[i + 1] - 1, moment++);
-            }
-            worst = std::max(worst, static_cast<double>(filter.memory_bytes()));
-        }
-        EXPECT_LE(worst, static_cast<double>(window_filter::most_arrays(generations) *
-                                             ((filter.geometry().bits + 63) / 64 * 8)));
-    }
+    SCOPED_TRACE(how_.text());
+    for (int seed = 1; seed <= how_.seeds; ++seed) run_one(static_cast<std::uint64_t>(seed));
+    expect_promise();
+}
+
+void experiment::expect_promise() const {
     // Keys that come back set the same bits in several arrays, and in tiny arrays some keys have few bits:
     // then arrays err together, and the rate of all of them is a little below the said one. By a few percent
     // for one key in five and rates of 20 %.
-    const bool alone = repeats == 0 && items >= 50 * generations;
-    const double tolerance = 4 * std::sqrt(variance_) + 3;
-    EXPECT_LE(yes_, expected_ + std::max(0.01 * expected_, tolerance));
-    EXPECT_GE(yes_, expected_ - std::max((alone ? 0.01 : 0.05) * expected_, tolerance));
+    const bool alone = how_.repeats == 0 && how_.items >= 50 * how_.generations;
+    const double expected = strangers_.expected(), tolerance = 4 * strangers_.deviation() + 3;
+    EXPECT_LE(strangers_.yes(), expected + std::max(0.01 * expected, tolerance));
+    EXPECT_GE(strangers_.yes(), expected - std::max((alone ? 0.01 : 0.05) * expected, tolerance));
     ASSERT_GT(rates_.size(), 3u);
     double highest = 0;
     for (const auto& [moment, rates] : rates_) {
-        EXPECT_LE(rates.mean(), rate + 4 * rates.error()) << "moment " << moment;
+        EXPECT_LE(rates.mean(), how_.rate + 4 * rates.standard_error()) << "moment " << moment;
         highest = std::max(highest, rates.mean());
     }
     // If keys come evenly and are all different, the rate is what the plan says for the edges of a slot: at
     // its beginning the new array is empty, at its end it is full.
-    if (arrival.name == std::string("even") && repeats == 0 && items >= 1000 && items >= 100 * generations) {
+    if (how_.arrival.name == std::string("even") && how_.repeats == 0 && how_.items >= 1000 &&
+        how_.items >= 100 * how_.generations) {
         const double one =
-            window_filter::plan_generation({items, rate}, generations, layout)->false_positive_rate;
+            window_filter::plan_generation({how_.items, how_.rate}, how_.generations, how_.layout)
+                ->false_positive_rate;
         const auto full = [&](unsigned filters) { return -std::expm1(filters * std::log1p(-one)); };
-        EXPECT_GE(highest, 0.95 * full(generations));
-        EXPECT_LE(highest, 1.05 * full(generations + 1));
+        EXPECT_GE(highest, 0.95 * full(how_.generations));
+        EXPECT_LE(highest, 1.05 * full(how_.generations + 1));
     }
 }
 
@@ -197,11 +204,11 @@ void experiment::run() {
 TEST(window_arrivals, six_patterns) {
     for (const pattern& p : patterns()) {
         for (const unsigned generations : {1u, 10u}) {
-            experiment{p, layout_id::blocked, generations, 1000, 0.02}.run();
+            experiment({p, layout_id::blocked, generations, 1000, 0.02}).run();
         }
-        experiment{p, layout_id::spread, 6, 300, 0.1}.run();
-        experiment{p, layout_id::blocked, 5, 2000, 0.01, 0.7}.run();
-        experiment{p, layout_id::blocked, 4, 1000, 0.01, 0, 0}.run();
+        experiment({p, layout_id::spread, 6, 300, 0.1}).run();
+        experiment({p, layout_id::blocked, 5, 2000, 0.01, 0.7}).run();
+        experiment({p, layout_id::blocked, 4, 1000, 0.01, 0, 0}).run();
     }
 }
 
@@ -214,7 +221,7 @@ TEST(window_arrivals, long_form) {
                 for (const double rate : {0.2, 0.01, 0.001}) {
                     for (const std::uint64_t items : {100u, 1000u, 10'000u}) {
                         const double late = items == 1000 ? 0.9 : 0, repeats = items == 1000 ? 0.2 : 0;
-                        experiment{p, layout, generations, items, rate, late, repeats, 12, 1000}.run();
+                        experiment({p, layout, generations, items, rate, late, repeats, 12, 1000}).run();
                     }
                 }
             }

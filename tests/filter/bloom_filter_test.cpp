@@ -1,13 +1,13 @@
 #include "posy/bloom_filter.hpp"
 
 #include <atomic>
-#include <cmath>
 #include <memory>
 #include <random>
 #include <thread>
-#include <unordered_set>
 
 #include "bits/word_kernels.hpp"
+#include "checked.hpp"
+#include "statistics.hpp"
 #include "support.hpp"
 
 namespace posy {
@@ -17,56 +17,49 @@ class every_shape : public testing::TestWithParam<geometry> {};
 INSTANTIATE_TEST_SUITE_P(bloom_filter, every_shape, testing::ValuesIn(all_shapes()),
                          [](const auto& row) { return std::to_string(row.index); });
 
-// No false negatives, and an answer of no is always right: every operation beside a std::unordered_set.
+// No false negatives, and an answer of no is always right.
 TEST_P(every_shape, never_denies_what_it_was_given) {
     SCOPED_TRACE(describe(GetParam()));
-    auto filter = *bloom_filter::make(GetParam());
-    const hasher hash = filter.hash();
-    std::unordered_set<std::uint64_t> model;
+    checked filter(*bloom_filter::make(GetParam()));
+    const hasher hash = filter->hash();
     std::mt19937_64 random(7);
     for (int step = 0; step < 600; ++step) {
         const std::uint64_t key = random() % 2000;
         if (step % 3 == 0) {
             filter.insert(hash(key));
-            model.insert(key);
-        } else if (!filter.may_contain(hash(key))) {
-            EXPECT_FALSE(model.contains(key));
+        } else {
+            filter.may_contain(hash(key));
         }
     }
-    for (const std::uint64_t key : model) EXPECT_TRUE(filter.may_contain(hash(key)));
-    EXPECT_EQ(filter.items(), 200u);
-    EXPECT_LE(filter.ones(), filter.geometry().bits);
-    EXPECT_LE(filter.ones(), 200u * GetParam().hashes);
+    EXPECT_EQ(filter->items(), 200u);
+    EXPECT_LE(filter->ones(), GetParam().bits);
+    EXPECT_LE(filter->ones(), 200u * GetParam().hashes);
+    EXPECT_EQ(*filter.sent(), *filter);
+    filter.clear();
+    EXPECT_EQ(filter->ones(), 0u);
 }
 
 TEST_P(every_shape, single_batched_and_concurrent_insertion_give_the_same_bits) {
     SCOPED_TRACE(describe(GetParam()));
-    auto one = *bloom_filter::make(GetParam());
-    auto batch = *one.clone();
-    auto concurrent = *one.clone();
+    const auto empty = [] { return *bloom_filter::make(GetParam()); };
+    checked one(empty()), batch(empty()), concurrent(empty());
     std::vector<digest> digests;
-    for (int key = 0; key < 333; ++key) digests.push_back(one.hash()(key));
+    for (int key = 0; key < 333; ++key) digests.push_back(one->hash()(key));
     for (const digest d : digests) one.insert(d);
     batch.insert(digests);
     concurrent.insert_concurrently(digests);
-    EXPECT_EQ(one, batch);
-    EXPECT_EQ(one, concurrent);
-    EXPECT_EQ(one.items(), batch.items());
-    EXPECT_EQ(one.items(), concurrent.items());
+    EXPECT_EQ(*one, *batch);
+    EXPECT_EQ(*one, *concurrent);
+    EXPECT_EQ(one->items(), batch->items());
+    EXPECT_EQ(one->items(), concurrent->items());
 
-    for (int key = 333; key < 1000; ++key) digests.push_back(one.hash()(key));
+    for (int key = 333; key < 1000; ++key) digests.push_back(one->hash()(key));
     const std::unique_ptr<bool[]> answers(new bool[digests.size()]);
-    const std::size_t yes = one.may_contain(digests, {answers.get(), digests.size()});
-    std::size_t counted = 0;
-    for (std::size_t i = 0; i < digests.size(); ++i) {
-        EXPECT_EQ(answers[i], one.may_contain(digests[i]));
-        counted += answers[i];
-    }
-    EXPECT_EQ(yes, counted);
+    EXPECT_GE(one.may_contain(digests, {answers.get(), digests.size()}), 333u);
 }
 
 TEST(bloom_filter, many_threads_insert_into_one_filter) {
-    for (const layout_id layout : members<layout_id>) {
+    for (const layout_id layout : layout_ids()) {
         const geometry g{round_up_bits(100'000, 8, layout), 8, layout};
         auto filter = *bloom_filter::make(g);
         auto serial = *bloom_filter::make(g);
@@ -87,7 +80,7 @@ TEST(bloom_filter, many_threads_insert_into_one_filter) {
     }
 }
 
-// One thread inserts, another asks all the while: what is in stays in, and the sanitizer sees no race.
+// One thread inserts while another asks: no key that is in is denied, and the sanitizer sees no race.
 TEST(bloom_filter, queries_beside_insertion) {
     auto filter = *bloom_filter::make({round_up_bits(200'000, 7, layout_id::spread), 7, layout_id::spread});
     const hasher hash = filter.hash();
@@ -108,7 +101,7 @@ TEST(bloom_filter, queries_beside_insertion) {
 
 // Few keys in 2^33 bits: were an index cut to 32 bits, the upper half would stay empty.
 TEST(bloom_filter, sizes_beyond_32_bits) {
-    for (const layout_id layout : members<layout_id>) {
+    for (const layout_id layout : layout_ids()) {
         const geometry g{round_up_bits((std::uint64_t{1} << 33) + 1000, 6, layout), 6, layout};
         auto filter = *bloom_filter::make(g);
         for (int key = 0; key < 1000; ++key) filter.insert(filter.hash()(key));
@@ -122,19 +115,18 @@ TEST(bloom_filter, sizes_beyond_32_bits) {
 
 TEST(bloom_filter, the_rate_of_these_bits_is_the_rate_measured) {
     const hasher hash;
-    for (const layout_id layout : members<layout_id>) {
+    at_least rows(18, "geometries");  // paired takes even numbers of hashes only
+    for (const layout_id layout : layout_ids()) {
         for (const unsigned k : {2u, 5u, 8u, 11u}) {
             const geometry g{round_up_bits(20'000, k, layout), k, layout};
             if (!check(g)) continue;
+            ++rows;
             auto filter = *bloom_filter::make(g);
             for (int key = 0; key < 3000; ++key) filter.insert(hash(key));
-            constexpr double queries = 400'000;
-            double yes = 0;
-            for (int key = 0; key < static_cast<int>(queries); ++key)
-                yes += filter.may_contain(hash(-1 - key));
             const double rate = filter.false_positive_rate();
-            // Binomial: 4.5 deviations, a false alarm in 10^5.
-            EXPECT_NEAR(yes / queries, rate, 4.5 * std::sqrt(rate / queries)) << describe(g);
+            bernoulli strangers(400'000, describe(g));
+            for (int key = 0; key < 400'000; ++key) strangers.add(filter.may_contain(hash(-1 - key)), rate);
+            strangers.expect(4.5);  // a false alarm in 10^5
         }
     }
 }

@@ -2,9 +2,9 @@
 
 #include <cmath>
 #include <map>
-#include <random>
 
 #include "posy/algebra.hpp"
+#include "statistics.hpp"
 #include "support.hpp"
 
 namespace posy {
@@ -20,12 +20,10 @@ bloom_filter filter_of(geometry g, std::uint64_t seed, std::uint64_t from, std::
 }
 
 // "Right at its stated level" is a claim about many runs. Of 600 runs a 95 % interval must cover the truth in
-// 570, give or take 4.2 deviations (± 22.4): one false alarm in 40,000 a row. It must not cover more, either:
-// an interval that is too wide is as wrong as one that is too narrow.
+// 570, give or take 4.2 deviations (± 22.4): one false alarm in 40,000 per row. It must not cover more,
+// either: an interval that is too wide is as wrong as one that is too narrow.
 constexpr int runs = 600;
-void expect_covered(int covered, const std::string& what) {
-    EXPECT_NEAR(covered, 0.95 * runs, 4.2 * std::sqrt(runs * 0.95 * 0.05)) << what;
-}
+constexpr double level = 0.95, deviations = 4.2;
 bool covers(const estimate& e, double truth) { return e.low <= truth && truth <= e.high; }
 
 class every_layout : public testing::TestWithParam<layout_id> {};
@@ -33,23 +31,25 @@ INSTANTIATE_TEST_SUITE_P(estimate, every_layout, testing::ValuesIn(members<layou
                          [](const auto& row) { return std::string(name_of(row.param)); });
 
 TEST_P(every_layout, the_interval_for_the_number_of_items_is_right) {
+    at_least rows(GetParam() == layout_id::paired ? 1 : 5, "geometries");  // paired takes even numbers
     for (const auto& [bits_per_item, hashes] :
          {std::pair{10.0, 7u}, {10.0, 8u}, {4.0, 3u}, {20.0, 11u}, {2.0, 1u}}) {
         constexpr std::uint64_t n = 3000;
         const geometry g{round_up_bits(static_cast<std::uint64_t>(n * bits_per_item), hashes, GetParam()),
                          hashes, GetParam()};
         if (!check(g)) continue;
-        int covered = 0;
-        double sum = 0, width = 0;
+        bernoulli covered(runs, describe(g));
+        sample values(runs), deviation(runs);
         for (int run = 0; run < runs; ++run) {
             const estimate e = estimate_items(filter_of(g, static_cast<std::uint64_t>(run) + 1, 0, n));
-            covered += covers(e, n);
-            sum += e.value;
-            width += (e.high - e.low) / 2 / 1.96;
+            covered.add(covers(e, n), level);
+            values.add(e.value);
+            deviation.add((e.high - e.low) / 2 / 1.96);
         }
-        expect_covered(covered, describe(g));
+        covered.expect(deviations);
         // And no bias: the mean of the runs within 4.5 of its deviations.
-        EXPECT_NEAR(sum / runs, n, 4.5 * width / runs / std::sqrt(runs)) << describe(g);
+        EXPECT_NEAR(values.mean(), n, 4.5 * deviation.mean() / std::sqrt(runs)) << describe(g);
+        ++rows;
     }
 }
 
@@ -57,22 +57,27 @@ TEST_P(every_layout, the_intervals_of_a_comparison_are_right) {
     constexpr std::uint64_t n = 3000;
     const geometry g{round_up_bits(n * 10, 6, GetParam()), 6, GetParam()};
     for (const std::uint64_t common : {std::uint64_t{0}, n / 20, n / 2, n}) {
-        std::map<std::string, int> covered;
+        std::map<std::string, bernoulli> all;
+        const auto covered = [&](const std::string& what, const estimate& e, double truth) {
+            all.try_emplace(what, runs, describe(g) + " " + what + " common " + std::to_string(common))
+                .first->second.add(covers(e, truth), level);
+        };
         for (int run = 0; run < runs; ++run) {
             const auto seed = static_cast<std::uint64_t>(run) + 1;
             const auto c = *compare(filter_of(g, seed, 0, n), filter_of(g, seed, n - common, 2 * n - common));
             const auto both = static_cast<double>(2 * n - common);
-            covered["|A|"] += covers(c.a, n);
-            covered["|B|"] += covers(c.b, n);
-            covered["union"] += covers(c.united, both);
-            covered["intersection"] += covers(c.intersection, static_cast<double>(common));
-            covered["Jaccard"] += covers(c.jaccard, static_cast<double>(common) / both);
+            covered("|A|", c.a, n);
+            covered("|B|", c.b, n);
+            covered("union", c.united, both);
+            covered("intersection", c.intersection, static_cast<double>(common));
+            covered("Jaccard", c.jaccard, static_cast<double>(common) / both);
         }
-        for (const auto& [what, count] : covered) {
+        EXPECT_EQ(all.size(), 5u);
+        for (const auto& [what, each] : all) {
             if (common == n && what == "Jaccard") {  // equal sets have equal arrays
-                EXPECT_EQ(count, runs) << describe(g) << " " << what << " common " << common;
+                EXPECT_EQ(each.yes(), runs) << describe(g) << " " << what << " common " << common;
             } else {
-                expect_covered(count, describe(g) + " " + what + " common " + std::to_string(common));
+                each.expect(deviations);
             }
         }
     }
@@ -81,11 +86,11 @@ TEST_P(every_layout, the_intervals_of_a_comparison_are_right) {
 // The bits of an intersection are those of the common keys and more, so they bound the number of common keys
 // from above. The worst case for the bound is that there are no others: B contains A, and the AND is the
 // filter of A. There the bound must hold in 95 % of 600 runs, no less and no more (4.2 deviations: one false
-// alarm in 40,000 a row); with others it can only hold more often.
+// alarm in 40,000 per row); with others it can only hold more often.
 TEST_P(every_layout, the_items_of_an_intersection_are_bounded_from_above) {
     constexpr std::uint64_t n = 3000;
     const geometry g{round_up_bits(n * 10, 6, GetParam()), 6, GetParam()};
-    int held = 0;
+    bernoulli held(runs, describe(g));
     for (int run = 0; run < runs; ++run) {
         const auto seed = static_cast<std::uint64_t>(run) + 1;
         auto all_common = filter_of(g, seed, 0, n);
@@ -93,14 +98,14 @@ TEST_P(every_layout, the_items_of_an_intersection_are_bounded_from_above) {
         const estimate e = estimate_items(all_common);
         EXPECT_EQ(e.low, 0);
         EXPECT_EQ(e.value, e.high);
-        held += n <= e.high;
+        held.add(n <= e.high, level);
         if (run % 20 != 0) continue;
         auto some_common = filter_of(g, seed, 0, n);
         ASSERT_TRUE(intersect(some_common, filter_of(g, seed, n / 2, n + n / 2)));
         EXPECT_GE(estimate_items(some_common).high, n / 2);
         EXPECT_LE(estimate_items(some_common).high, e.high);
     }
-    expect_covered(held, describe(g));
+    held.expect(deviations);
     // Nearly empty: lines with fewer ones than any key sets.
     const geometry wide{round_up_bits(n * 200, 6, GetParam()), 6, GetParam()};
     auto few = filter_of(wide, 1, 0, n);

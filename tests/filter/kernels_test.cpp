@@ -14,13 +14,6 @@ namespace {
 
 using base::instruction_set;
 
-std::vector<digest> some_digests(std::size_t count, std::uint64_t seed) {
-    std::mt19937_64 random(seed);
-    std::vector<digest> digests(count);
-    for (digest& d : digests) d = {random(), random()};
-    return digests;
-}
-
 std::vector<geometry> every_number_of_hashes(std::uint64_t bits) {
     std::vector<geometry> shapes;
     for (const layout_id layout : members<layout_id>) {
@@ -43,7 +36,7 @@ bit_array set_one_by_one(const geometry& g, std::span<const digest> digests) {
 }
 
 TEST(kernels, insert_and_look_up_like_the_positions) {
-    const auto in = some_digests(400, 1), out = some_digests(400, 2);
+    const auto in = random_digests(400, 1), out = random_digests(400, 2);
     for (const geometry& g : every_number_of_hashes(6000)) {
         const auto expected = set_one_by_one(g, in);
         for (const instruction_set set : base::instruction_sets()) {
@@ -127,7 +120,7 @@ TEST(kernels, batches_of_any_length_equal_single_calls) {
 TEST(kernels, counting_lines_change_like_single_counters) {
     for (unsigned hashes = 1; hashes <= 16; ++hashes) {
         const geometry g{256, hashes, layout_id::narrow};
-        const auto pool = some_digests(20, hashes);
+        const auto pool = random_digests(20, hashes);
         struct state {
             counter_array counters;
             bit_array projection, flipped;

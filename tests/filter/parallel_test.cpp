@@ -71,7 +71,7 @@ TEST_P(parallel_layouts, a_build_takes_digests_as_they_come) {
     EXPECT_EQ(many.items(), 40'000u);
 }
 
-TEST(parallel, nothing_is_something_too) {
+TEST(parallel, an_empty_batch_changes_nothing) {
     auto filter = *bloom_filter::make({2 * parallel_build::divided_bits, 8});
     insert(filter, std::span<const std::uint64_t>(), 3);
     EXPECT_EQ(filter.ones(), 0u);

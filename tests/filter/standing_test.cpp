@@ -42,8 +42,8 @@ TEST_P(standing_in, the_plan_or_past_it) {
     }
 }
 
-// The number inserted is exact as long as no key came twice; where the bits say that keys did, it counts for
-// nothing. The estimate of 1000 has a deviation below 20 here: 1000 ± 100 is beyond 5 of them.
+// The number inserted is exact as long as no key came twice; where the bits say that keys did, it is
+// ignored. The estimate of 1000 has a deviation below 20 here: 1000 ± 100 is beyond 5 of them.
 TEST_P(standing_in, repeated_keys_are_not_too_many) {
     EXPECT_EQ(standing_of(planned(900))->items, 900);
     const auto filter = planned(1000, 5);
@@ -53,14 +53,14 @@ TEST_P(standing_in, repeated_keys_are_not_too_many) {
     EXPECT_TRUE(past_plan(planned(2000, 5)));
 }
 
-TEST_P(standing_in, what_nobody_counted_is_estimated) {
+TEST_P(standing_in, an_unknown_number_of_items_is_estimated) {
     auto filter = planned(2000);
     filter.set_items(std::nullopt);
     EXPECT_NEAR(standing_of(filter)->items, 2000, 250);
     EXPECT_TRUE(past_plan(filter));
 }
 
-TEST_P(standing_in, an_intersection_and_a_full_array_stand_nowhere) {
+TEST_P(standing_in, an_intersection_and_a_full_array_have_none) {
     auto common = planned(5000);
     ASSERT_TRUE(intersect(common, planned(5000)));
     EXPECT_FALSE(standing_of(common));

@@ -1,8 +1,7 @@
 #include <gtest/gtest.h>
 
-#include <cmath>
-
 #include "posy/digest.hpp"
+#include "statistics.hpp"
 
 namespace posy {
 namespace {
@@ -28,17 +27,17 @@ TEST(multiply_shift, two_keys_meet_as_often_as_random_values) {
     const std::pair<std::uint64_t, std::uint64_t> pairs[] = {
         {0, 1}, {1, 2}, {7, std::uint64_t{7} << 32}, {5, 6}};
     for (const auto& [x, y] : pairs) {
-        constexpr double draws = 200'000;
-        double low = 0, high = 0;
-        for (std::uint64_t seed = 1; seed <= static_cast<std::uint64_t>(draws); ++seed) {
+        constexpr std::uint64_t draws = 200'000;
+        const std::string keys = std::to_string(x) + " and " + std::to_string(y);
+        bernoulli low(draws, keys), high(draws, keys);
+        for (std::uint64_t seed = 1; seed <= draws; ++seed) {
             const hasher h(hash_family::multiply_shift, {seed});
             const digest a = h(x), b = h(y);
-            low += a.low >> 56 == b.low >> 56;
-            high += a.high >> 56 == b.high >> 56;
+            low.add(a.low >> 56 == b.low >> 56, 1.0 / 256);
+            high.add(a.high >> 56 == b.high >> 56, 1.0 / 256);
         }
-        const double tolerance = 4.5 * std::sqrt(draws / 256);
-        EXPECT_NEAR(low, draws / 256, tolerance) << x << " and " << y;
-        EXPECT_NEAR(high, draws / 256, tolerance) << x << " and " << y;
+        low.expect(4.5);
+        high.expect(4.5);
     }
 }
 

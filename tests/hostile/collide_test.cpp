@@ -113,7 +113,7 @@ double seconds_for(const std::vector<std::string>& urls) {
 
 }  // namespace store_of_urls
 
-// Ten times: a list in place of a table takes a hundred times as long for so many.
+// Ten times: with this many keys, a list in place of a table takes a hundred times as long.
 TEST(collide, a_store_of_colliding_urls_is_as_quick_as_another) {
     using store_of_urls::seconds_for;
     const auto strangers = random_urls(many), made = colliding_keys("http://h/").first(many);

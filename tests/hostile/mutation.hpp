@@ -27,7 +27,7 @@ class dice {
     }
     std::uint64_t below(std::uint64_t n) { return n == 0 ? 0 : roll() % n; }
     bool one_in(std::uint64_t n) { return below(n) == 0; }
-    // Of any size up to so many bits, all sizes alike.
+    // A number of up to `bits` bits, every length equally likely.
     std::uint64_t of_any_size(unsigned bits) {
         const auto width = static_cast<unsigned>(below(bits + 1));
         return width == 0 ? 0 : roll() >> (64 - width);

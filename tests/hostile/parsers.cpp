@@ -43,7 +43,7 @@ std::size_t parser_of(byte_view message) {
 void use(const bloom_filter& filter) { (void)filter.may_contain(filter.hash()(1)); }
 void use(const counting_filter& filter) { use(filter.projection()); }
 void use(const filter_delta& delta) {
-    if (delta.geometry.bits > 1 << 16) return;  // nobody has a base of a size that nobody sent
+    if (delta.geometry.bits > 1 << 16) return;  // there is no base of a size that was never sent
     auto base = bloom_filter::make(delta.geometry);
     filter_delta fitting{delta.geometry,        delta.items,
                          delta.base_generation, bits_checksum(base->bits()),

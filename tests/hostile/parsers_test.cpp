@@ -1,4 +1,5 @@
-// A stranger's bytes cost little: bombs are refused by their headers, and what our own writer sends is taken.
+// Bytes from elsewhere cost little: bombs are refused by their headers, and what our own writer sends is
+// taken.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -227,7 +228,7 @@ TEST(hostile_parsers, a_subscriber_decodes_only_what_it_wants) {
     EXPECT_EQ(s.receive(nonsense(frame::kind::delta, 9, 8), 4), reception::wrong_base);
 }
 
-// A question costs the answerer a pass over its set: after so many it is told everything.
+// A question costs the side that answers a pass over its set: after a number of them it sends everything.
 TEST(hostile_parsers, questions_without_end_are_answered_by_the_list) {
     using namespace reconcile;
     std::vector<digest> digests;

@@ -16,7 +16,7 @@ std::vector<byte_string> small_messages(const std::filesystem::path& testdata);
 // A handful of each kind at the limits of the reader: tens of milliseconds each.
 std::vector<byte_string> messages_at_the_limits();
 
-// A conversation from the first message to the last, and who is being spoken to.
+// A conversation from the first message to the last, and the side that receives it.
 struct conversation {
     reconcile::settings how;
     bool victim_asks = true;

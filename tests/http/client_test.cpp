@@ -84,7 +84,7 @@ TEST_F(Client, TheWatchLetsOldOnesGo) {
     EXPECT_EQ(client_.kept(), 20U);
     client_.keep_time = 0s;
     watch_.start();
-    while (client_.kept() > 0) context_.run_one();  // nobody keeps another one meanwhile
+    while (client_.kept() > 0) context_.run_one();  // no other is kept meanwhile
     watch_.stop();
 }
 

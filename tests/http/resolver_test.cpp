@@ -57,7 +57,7 @@ class Resolver : public testing::Test {
         return *names_;
     }
 
-    // What became of a name: "" as long as nobody knows.
+    // What became of a name: "" as long as that is not known.
     std::shared_ptr<std::string> ask(const std::string& name, chosen_by by, clock::duration time = 60s) {
         auto said = std::make_shared<std::string>();
         const auto work = [](resolver& r, asio::io_context& here, std::string of, chosen_by who,
@@ -118,7 +118,7 @@ TEST_F(Resolver, TheQueueOfClientsIsBounded) {
     const auto a = ask("a", chosen_by::client, 20ms), b = ask("b", chosen_by::client);
     EXPECT_EQ(outcome(ask("c", chosen_by::client)), "503");
     EXPECT_EQ(outcome(ask("peer", chosen_by::us)), somewhere.to_string());
-    // One that nobody waits for any more makes room, and is never looked up.
+    // A name that no caller waits for any more makes room, and is never looked up.
     EXPECT_EQ(outcome(a), "late");
     const auto c = ask("c", chosen_by::client);
     below_->mutex.lock();

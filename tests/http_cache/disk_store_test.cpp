@@ -311,7 +311,7 @@ TEST(disk_store, from_many_threads) {
     EXPECT_EQ(later.urls(), heard.urls());
 }
 
-// A folder with files of someone else, whatever they are called, is not taken for a cache; nothing in it is
+// A folder with files of another owner, whatever they are called, is not taken for a cache; nothing in it is
 // touched.
 TEST(disk_store, refuses_a_folder_that_never_was_a_cache) {
     const scratch_directory temporary;
@@ -349,7 +349,7 @@ TEST(disk_store, a_key_that_is_none_is_an_error) {
     EXPECT_EQ(content(outside), std::string(16, 'k'));
 }
 
-// ab is a link to a folder of someone else who has files of such names, too.
+// ab is a link to a folder of another owner, which has files of such names, too.
 TEST(disk_store, goes_through_no_linked_folder) {
     const scratch_directory temporary, outside;
     { taken(*opened(temporary.path()), plain(1)); }

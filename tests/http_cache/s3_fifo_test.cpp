@@ -158,7 +158,7 @@ TEST(s3_fifo, books_balance) {
     }
 }
 
-// Zipf-like requests, 300 of 3,000 objects held. Whoever knew the 300 most popular would hit H(300)/H(3000) =
+// Zipf-like requests, 300 of 3,000 objects held. A cache of the 300 most popular would hit H(300)/H(3000) =
 // 73.2 %; a FIFO queue hits 58.0 % here, LRU 63.0 %, and this 69.6 %. The standard error of 40,000 requests
 // is 0.23 %: the bound is ten of them below, and far above LRU.
 TEST(s3_fifo, keeps_the_popular_ones) {

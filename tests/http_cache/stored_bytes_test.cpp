@@ -86,7 +86,7 @@ TEST(stored_bytes, every_cut_and_every_flip_is_noticed) {
     }
 }
 
-// Someone who can write checksums can lie about everything else: still no length is believed.
+// The checksum fits, and everything else may be a lie: still no length is believed.
 TEST(stored_bytes, lies_with_a_true_checksum) {
     const auto text = bytes_of(*example());
     const auto sizes = *parse_sizes(as_byte_view(text));

@@ -27,7 +27,7 @@ TEST(stored_response, is_ready_for_the_wire) {
     EXPECT_EQ(response->age(noon + 10), 15);
     EXPECT_EQ(response->ttl(noon + 10), 45);
     EXPECT_EQ(response->ttl(noon + 56), -1);
-    // A clock set back: nobody knows how old it is, so that it is asked about before it is used.
+    // The clock was set back, so the age is not known: it is validated before it is used.
     EXPECT_EQ(response->age(noon - 1), most_seconds);
     EXPECT_LT(response->ttl(noon - 100), -1'000'000);
     EXPECT_EQ(response->received, noon);

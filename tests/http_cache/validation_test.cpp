@@ -167,7 +167,7 @@ TEST(validation, answers_the_clients_own_conditions) {
     }
 }
 
-// A 304 may bring a cookie: it is for the one who asked.
+// A 304 may bring a cookie: it is for the client that asked.
 TEST(validation, cookies_of_a_304_are_not_kept) {
     const auto old = kept(answer(200, {{"ETag", "\"x\""}, {"Cache-Control", "max-age=60"}}));
     const auto fresh =

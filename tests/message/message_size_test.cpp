@@ -3,11 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <random>
 
 #include "posy/message.hpp"
 #include "posy/theory.hpp"
-#include "sealed/payloads.hpp"
+#include "statistics.hpp"
 #include "support.hpp"
 
 namespace posy {
@@ -22,26 +21,19 @@ bloom_filter filled(const plan& p, std::uint64_t seed, std::uint64_t replaced = 
     return filter;
 }
 
-struct sample {
-    double mean = 0, deviation = 0;
-};
-template <class Size>
-sample sample_of(unsigned runs, Size size) {
-    double sum = 0, squares = 0;
-    for (unsigned run = 0; run < runs; ++run) {
-        const auto bytes = static_cast<double>(size(run));
-        sum += bytes;
-        squares += bytes * bytes;
+// The sizes of messages, one per run.
+class sizes : public sample {
+  public:
+    template <class Size>
+    sizes(unsigned runs, Size size, std::string what = "messages") : sample(runs, std::move(what)) {
+        for (unsigned run = 0; run < runs; ++run) add(static_cast<double>(size(run)));
     }
-    const double mean = sum / runs;
-    return {mean, std::sqrt(std::max(0.0, squares / runs - mean * mean))};
-}
-
-// Five standard errors of the mean, the byte that every coding is rounded up to, and 0.05 % of the coder. The
-// seeds are fixed; one alarm in a million rows would be false.
-double tolerance(const sample& s, unsigned runs) {
-    return 1.5 + 0.0005 * s.mean + 5 * s.deviation / std::sqrt(runs);
-}
+    // Five standard errors of the mean, the byte that every coding is rounded up to, and 0.05 % of the coder.
+    // The seeds are fixed; one alarm in a million rows would be false.
+    void expect(const message_size& expected) const {
+        expect_mean(static_cast<double>(expected.total()), 5, 1.5 + 0.0005 * mean());
+    }
+};
 
 TEST(message_size, raw_messages_to_the_byte) {
     for (const geometry& g : all_shapes()) {
@@ -59,7 +51,7 @@ TEST(message_size, raw_messages_to_the_byte) {
 }
 
 TEST(message_size, packed_filters_sparse_and_dense) {
-    constexpr unsigned runs = 12;
+    at_least rows(8 * 4 * 3 * 3 - 10, "shapes");
     for (const std::uint64_t items : {1u, 2u, 3u, 10u, 50u, 300u, 3'000u, 30'000u}) {
         for (const double bits_per_item : {2.0, 8.0, 15.0, 100.0}) {
             for (const unsigned hashes : {1u, 6u, 16u}) {
@@ -67,14 +59,16 @@ TEST(message_size, packed_filters_sparse_and_dense) {
                     const auto p = choose(
                         {.items = items, .bits_per_item = bits_per_item, .hashes = hashes, .layout = layout});
                     ASSERT_TRUE(p);
-                    const auto real = sample_of(runs, [&](unsigned run) {
-                        return to_bytes(filled(*p, run), {.want = coding::smallest}).size();
-                    });
-                    const message_size expected = expected_message(*p, coding::smallest);
+                    const sizes real(
+                        12,
+                        [&](unsigned run) {
+                            return to_bytes(filled(*p, run), {.want = coding::smallest}).size();
+                        },
+                        std::to_string(items) + " items, " + describe(p->geometry()));
                     // Where some sets are coded and some are raw, padded to 64, neither is expected.
-                    if (real.deviation > 8 && items < 300) continue;
-                    EXPECT_NEAR(static_cast<double>(expected.total()), real.mean, tolerance(real, runs))
-                        << items << " items, " << describe(p->geometry());
+                    if (real.deviation() > 8 && items < 300) continue;
+                    real.expect(expected_message(*p, coding::smallest));
+                    ++rows;
                 }
             }
         }
@@ -107,29 +101,29 @@ TEST(message_size, a_nearly_full_filter) {
     const auto p =
         *choose({.items = 2'000'000, .bits_per_item = 4.5, .hashes = 32, .layout = layout_id::spread});
     ASSERT_GT(p.fill, 0.999);
-    const auto real = sample_of(
+    const sizes real(
         4, [&](unsigned run) { return to_bytes(filled(p, run), {.want = coding::smallest}).size(); });
     const message_size expected = expected_message(p, coding::smallest);
     EXPECT_EQ(expected.codec, codec_id::gaps);
-    EXPECT_NEAR(static_cast<double>(expected.total()), real.mean, tolerance(real, 4));
+    real.expect(expected);
 }
 
 TEST(message_size, deltas) {
-    constexpr unsigned runs = 12;
     for (const std::uint64_t items : {20u, 1'000u, 20'000u}) {
         for (const double change : {0.05, 0.5}) {
             for (const unsigned hashes : {2u, 5u, 20u}) {
                 const auto replaced = static_cast<std::uint64_t>(change * static_cast<double>(items));
                 const geometry g{10 * items, hashes, layout_id::spread};
                 const auto p = *predict(items, g, change);
-                const auto real = sample_of(runs, [&](unsigned run) {
-                    return to_bytes(*make_delta(filled(p, run), filled(p, run, replaced)),
-                                    {.want = coding::smallest})
-                        .size();
-                });
-                const message_size expected = expected_delta(p);
-                EXPECT_NEAR(static_cast<double>(expected.total()), real.mean, tolerance(real, runs))
-                    << items << " " << change << " " << hashes;
+                const sizes real(
+                    12,
+                    [&](unsigned run) {
+                        return to_bytes(*make_delta(filled(p, run), filled(p, run, replaced)),
+                                        {.want = coding::smallest})
+                            .size();
+                    },
+                    describe(g) + " change " + std::to_string(change));
+                real.expect(expected_delta(p));
             }
         }
     }
@@ -144,23 +138,23 @@ TEST(message_size, counting_filters) {
                     const auto p = *choose(
                         {.items = items, .bits_per_item = bits_per_item, .hashes = 5, .layout = layout});
                     const counting_plan c = predict_counters(p, width);
-                    double highest = 0;
-                    const auto real = sample_of(runs, [&](unsigned run) {
+                    sample highest(runs);
+                    const sizes real(runs, [&](unsigned run) {
                         auto filter = *counting_filter::make(p.geometry(), width);
                         filter.insert(random_digests(items, 100 + run));
                         filter.set_planned(p.promise());
                         std::uint64_t most = 0;
                         for (std::uint64_t i = 0; i < p.bits; ++i)
                             most = std::max<std::uint64_t>(most, filter.counters()[i]);
-                        highest += static_cast<double>(most) / runs;
+                        highest.add(static_cast<double>(most));
                         return to_bytes(filter, {.want = coding::smallest}).size();
                     });
                     // The coder of bytes strays by some bytes more than that of bits.
                     EXPECT_NEAR(static_cast<double>(expected_message(p, c, coding::smallest).total()),
-                                real.mean, 6 + 0.003 * real.mean)
+                                real.mean(), 6 + 0.003 * real.mean())
                         << describe(p.geometry());
                     // A maximum strays by about one from filter to filter: five errors of the mean of six.
-                    EXPECT_NEAR(c.highest_counter, highest, 2) << describe(p.geometry());
+                    EXPECT_NEAR(c.highest_counter, highest.mean(), 2) << describe(p.geometry());
                 }
             }
         }
@@ -168,6 +162,7 @@ TEST(message_size, counting_filters) {
 }
 
 TEST(message_size, sealed_and_growing_filters) {
+    at_least foreseen(3, "growing filters");
     for (const std::size_t size : {1u, 40u, 1'000u, 20'000u}) {
         const auto sealed = *sealed_filter::make(hasher(), random_digests(size, 3), {.rate = 0.01});
         const auto payload = 8 * static_cast<double>(sealed.bytes().size());
@@ -183,6 +178,7 @@ TEST(message_size, sealed_and_growing_filters) {
                     static_cast<double>(to_bytes(growing).size()),
                     4 + 0.01 * static_cast<double>(to_bytes(growing).size()))
             << size;
+        ++foreseen;
     }
 }
 

@@ -35,7 +35,7 @@ TEST(publisher, is_due_when_a_share_of_the_bits_has_changed) {
     auto p = make_publisher(100, {.change = 0.0001, .max_age = 1000, .change_bits = 0.01});
     const hasher hash = p.set().hash();
     EXPECT_FALSE(p.due(5000));  // nothing has changed
-    // Whatever came and went again has left no bit behind, and is no news until time has passed.
+    // A key that came and went again has left no bit behind, and is no reason to publish before its time.
     for (int key = 1000; key < 1100; ++key) p.insert(hash(key));
     EXPECT_TRUE(p.due(10));
     for (int key = 1000; key < 1100; ++key) p.remove(hash(key));

@@ -111,8 +111,8 @@ TEST(subscriber, drops_by_the_header) {
     EXPECT_NE(narrow.complaint().find("512 bytes, above the limit of 511"), std::string::npos);
 }
 
-// Generations as a liar or a publisher that was set up anew has them: of an answer to a question, whatever
-// differs from what is held is taken, once.
+// Generations in any order, from a publisher that lies or was set up anew: an answer to a question is taken
+// if its generation differs from the one that is held.
 TEST(subscriber, follows_generations_that_go_anywhere) {
     const auto whole = [](int key, std::uint64_t generation) {
         auto set = *counting_filter::make(shape, 8);

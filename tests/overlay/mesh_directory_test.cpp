@@ -41,9 +41,9 @@ struct member {
     }
 };
 
-// Members change, publish, and are heard, or not, or wrongly: whoever published a key and was heard since is
-// always named, and others hardly ever.
-TEST(mesh_directory, names_all_who_have_a_key) {
+// Members change and publish. Their messages arrive, get lost or are damaged. A member that published a key
+// and was heard since is always named, and others hardly ever.
+TEST(mesh_directory, names_all_peers_that_have_a_key) {
     std::mt19937_64 random(1);
     const auto draw = [&](std::uint64_t below) { return random() % below; };
     std::vector<member> members;
@@ -56,15 +56,15 @@ TEST(mesh_directory, names_all_who_have_a_key) {
         auto& m = members[draw(members.size())];
         for (int i = 0; i < 20; ++i) m.change("key" + std::to_string(draw(600)));
         if (draw(2)) m.publish();
-        const auto reply = m.set.answer(directory.edition_of(m.name))->message;
-        if (!reply) {
+        auto bytes = *m.set.answer(directory.have(m.name));
+        if (!bytes) {
             directory.confirm(m.name, now);
         } else if (draw(4) == 0) {  // damaged on its way
-            auto bytes = *reply;
-            bytes[draw(bytes.size())] ^= static_cast<std::byte>(1 + draw(255));
-            EXPECT_EQ(directory.receive(m.name, bytes, now), reception::damaged);
+            auto& byte = (*bytes)[draw(bytes->size())];
+            byte ^= static_cast<std::byte>(1 + draw(255));
+            EXPECT_EQ(directory.receive(m.name, *bytes, now), reception::damaged);
         } else {
-            const auto became = directory.receive(m.name, *reply, now);
+            const auto became = directory.receive(m.name, *bytes, now);
             EXPECT_TRUE(became == reception::replaced || became == reception::updated);
             heard[m.name] = m.published;
         }
@@ -127,12 +127,12 @@ TEST(mesh_directory, keeps_what_it_holds_through_poison) {
     EXPECT_EQ(directory.receive("p", **impostor.delta_from(2), 4), reception::wrong_base);
     EXPECT_TRUE(holds("mine"));
     EXPECT_EQ(directory.have("p"), std::nullopt);
-    EXPECT_EQ(directory.receive("p", *p.answer(directory.edition_of("p"))->message, 5), reception::replaced);
+    EXPECT_EQ(directory.receive("p", **p.answer(directory.have("p")), 5), reception::replaced);
     EXPECT_EQ(directory.have("p"), 2u);
 
     directory.forget("p");
     EXPECT_TRUE(directory.who("mine", 10).empty());
-    directory.confirm("p", 11);  // of nobody
+    directory.confirm("p", 11);  // of an unknown peer
     EXPECT_TRUE(directory.summaries(11).empty());
 }
 
@@ -168,7 +168,7 @@ TEST(mesh_directory, mixes_dialects_and_hashes) {
 }
 
 // Peers that change their hashes from time to time: every combination of seeds is in use at some moment, in
-// any order, and who has a key is named throughout.
+// any order, and a peer that has a key is named throughout.
 TEST(mesh_directory, follows_peers_through_changes_of_their_hashes) {
     mesh_directory directory;
     constexpr int peers = 5;
@@ -188,9 +188,8 @@ TEST(mesh_directory, follows_peers_through_changes_of_their_hashes) {
         reseeded.insert(reseeded.hash()("all"));
         ASSERT_TRUE(set.rebase(std::move(reseeded), now));
         const auto name = std::to_string(i);
-        // The delta that was on its way from the old hashes to nowhere is none; the whole is asked for.
-        ASSERT_EQ(directory.receive(name, *set.answer(directory.edition_of(name))->message, now),
-                  reception::replaced);
+        // There is no delta between different hashes: the whole is asked for.
+        ASSERT_EQ(directory.receive(name, **set.answer(directory.have(name)), now), reception::replaced);
         std::set<std::string> known;
         for (const auto& s : directory.summaries(now)) known.insert(s.peer);
         EXPECT_EQ(directory.who("all", now).size(), known.size());
@@ -207,7 +206,7 @@ std::vector<std::byte> whole_of(std::uint64_t bytes, std::uint64_t generation) {
                     {.want = coding::smallest, .generation = generation});
 }
 
-// The memory of all is bounded, and nobody is kept from its share by those who came first.
+// The memory of all peers together is bounded, and those that came first keep no other from its share.
 TEST(mesh_directory, shares_its_memory) {
     constexpr std::uint64_t budget = 4096;
     mesh_directory directory({}, budget);
@@ -236,7 +235,7 @@ TEST(mesh_directory, shares_its_memory) {
     EXPECT_EQ(directory.receive("b", whole_of(100, 2), 1), reception::replaced);
     EXPECT_EQ(directory.receive("a", whole_of(2000, 3), 1), reception::replaced);
     EXPECT_EQ(directory.memory_use().used, 4024u);
-    // Whatever four peers send in any order, the budget is kept and whoever asks for its share has it.
+    // Whatever four peers send, in any order: the budget is kept, and a peer that asks for its share gets it.
     std::mt19937_64 random(1);
     for (std::uint64_t i = 10; i < 3000; ++i) {
         const std::string peer(1, static_cast<char>('a' + random() % 4));
@@ -276,8 +275,8 @@ TEST(mesh_directory, an_absurd_summary_is_not_asked) {
     }
 }
 
-// Nobody who asks waits for a message that takes long to decode: it is decoded here, in this thread, while
-// another asks. How long that takes is not looked at; that questions are answered meanwhile, is.
+// No question waits for a message that takes long to decode. One thread decodes it while another asks. The
+// test does not look at how long that takes, but at whether questions are answered meanwhile.
 TEST(mesh_directory, answers_while_a_message_is_decoded) {
     mesh_directory directory;
     auto p = new_publisher();
@@ -321,7 +320,7 @@ TEST(mesh_directory, is_asked_while_it_learns) {
             directory.receive("comes and goes", whole, i);
             p.insert(p.set().hash()(i));
             if (!p.publish(0)) break;
-            if (const auto delta = p.answer(directory.edition_of("steady"))->message)
+            if (const auto delta = *p.answer(directory.have("steady")))
                 directory.receive("steady", *delta, i);
             directory.forget("comes and goes");
         }

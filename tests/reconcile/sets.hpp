@@ -1,4 +1,5 @@
-// What the tests of reconciliation share: pairs of sets whose difference is known, and bytes to compare.
+// What the tests of reconciliation share: pairs of sets whose difference is known, and
+// payloads that must be refused.
 #pragma once
 
 #include <algorithm>
@@ -6,16 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "payload.hpp"
 #include "posy/reconcile/digest_set.hpp"
 #include "support.hpp"
 
 namespace posy::reconcile {
-
-inline std::vector<digest> random_digests(std::size_t count, std::mt19937_64& random) {
-    std::vector<digest> digests(count);
-    for (digest& d : digests) d = {random(), random()};
-    return digests;
-}
 
 struct set_pair {
     digest_set a, b;
@@ -39,30 +35,6 @@ inline std::vector<digest> sorted(std::span<const digest> digests) {
     std::vector<digest> all(digests.begin(), digests.end());
     std::ranges::sort(all, ascending{});
     return all;
-}
-
-template <class Payload>
-std::vector<std::byte> payload_of(const Payload& payload) {
-    std::vector<std::byte> bytes;
-    payload.append_to(bytes);
-    return bytes;
-}
-
-inline std::string hex(byte_view bytes) {
-    constexpr std::string_view digits = "0123456789abcdef";
-    std::string text;
-    for (const std::byte b : bytes) {
-        text += digits[std::to_integer<unsigned>(b) >> 4];
-        text += digits[std::to_integer<unsigned>(b) & 15];
-    }
-    return text;
-}
-
-inline std::vector<std::byte> unhex(std::string_view text) {
-    std::vector<std::byte> bytes;
-    for (std::size_t i = 0; i + 1 < text.size(); i += 2)
-        bytes.push_back(static_cast<std::byte>(std::stoi(std::string(text.substr(i, 2)), nullptr, 16)));
-    return bytes;
 }
 
 // Every way to cut a payload short is an error with an offset inside it, and so is a byte too many.

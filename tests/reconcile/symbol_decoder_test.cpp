@@ -3,6 +3,7 @@
 #include "reconcile/coded_symbols.hpp"
 #include "reconcile/theory.hpp"
 #include "sets.hpp"
+#include "statistics.hpp"
 
 namespace posy::reconcile {
 namespace {
@@ -63,21 +64,16 @@ TEST(reconcile_symbol_decoder, takes_digests_that_are_not_random) {
 // the 4 % (1 % from 100 on) by which its fit may be off.
 TEST(reconcile_symbol_decoder, needs_as_many_symbols_as_theory_says) {
     for (const auto& [d, trials] : {std::pair<std::size_t, int>{1, 3}, {10, 400}, {100, 200}, {1000, 60}}) {
-        double sum = 0, squares = 0;
+        sample needed(static_cast<unsigned>(trials), "difference " + std::to_string(d));
         for (int t = 0; t < trials; ++t) {
             const auto sets =
                 make_sets(0, d - d / 3, d / 3, digest_width::half, 1000 * d + static_cast<std::size_t>(t));
-            const auto needed = static_cast<double>(decode(sets, 1).position());
-            sum += needed;
-            squares += needed * needed;
+            needed.add(static_cast<double>(decode(sets, 1).position()));
         }
-        const double mean = sum / trials;
-        const double deviation = std::sqrt(std::max(0.0, squares / trials - mean * mean));
         const double expected = theory::symbols_needed(static_cast<double>(d));
-        EXPECT_NEAR(mean, expected, 4.5 * deviation / std::sqrt(trials) + (d < 100 ? 0.04 : 0.01) * expected)
-            << d;
-        // A deviation from so few trials is itself good to a few percent; the theory's is a round figure.
-        EXPECT_NEAR(deviation, theory::symbols_deviation(static_cast<double>(d)),
+        needed.expect_mean(expected, 4.5, (d < 100 ? 0.04 : 0.01) * expected);
+        // Few trials tell a deviation to a few percent, and the theory's is a round figure.
+        EXPECT_NEAR(needed.deviation(), theory::symbols_deviation(static_cast<double>(d)),
                     0.6 * std::sqrt(static_cast<double>(d)))
             << d;
     }
@@ -89,20 +85,20 @@ TEST(reconcile_symbol_decoder, estimates_the_difference_on_the_way) {
     for (const auto& [a, b] : {std::pair<std::size_t, std::size_t>{500, 500}, {900, 100}, {30, 70}}) {
         const auto d = static_cast<double>(a + b);
         const std::size_t symbols = a + b;
-        double sum = 0;
         int missed = 0;
         constexpr int trials = 400;
+        sample values(trials);
         for (std::uint64_t t = 0; t < trials; ++t) {
             const auto sets = make_sets(200, a, b, digest_width::half, 77 * t + a);
             symbol_decoder decoder(sets.b);
             ASSERT_TRUE(decoder.receive(symbol_encoder(sets.a).next(symbols)));
             const estimate e = decoder.estimate_difference();
-            sum += e.value;
+            values.add(e.value);
             missed += e.low > d || e.high < d;
         }
         // Beside χ², the counts of the last symbols are a little lumpy: a few in a Poisson of 2.
         const double relative = std::sqrt(2.5 / static_cast<double>(symbols));
-        EXPECT_NEAR(sum / trials, d, 4.5 * d * relative / std::sqrt(trials)) << a << " and " << b;
+        EXPECT_NEAR(values.mean(), d, 4.5 * d * relative / std::sqrt(trials)) << a << " and " << b;
         EXPECT_LT(missed, 60) << a << " and " << b;
     }
 }

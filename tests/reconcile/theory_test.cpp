@@ -8,6 +8,8 @@
 #include <random>
 #include <vector>
 
+#include "statistics.hpp"
+
 namespace posy::theory {
 namespace {
 
@@ -38,27 +40,23 @@ TEST(reconcile_theory, tree_nodes_are_those_of_random_tries) {
     std::mt19937_64 random(1);
     for (const unsigned grain : {3u, 8u, 20u}) {
         constexpr int tries = 300, n = 500;
-        double sum = 0, squares = 0;
+        sample nodes(tries, "grain " + std::to_string(grain));
         for (int t = 0; t < tries; ++t) {
             std::vector<std::uint64_t> keys(n);
             for (auto& key : keys) key = random();
             std::ranges::sort(keys);
-            const double nodes = count_nodes(keys.begin(), keys.end(), grain, std::uint64_t{1} << 63);
-            sum += nodes;
-            squares += nodes * nodes;
+            nodes.add(count_nodes(keys.begin(), keys.end(), grain, std::uint64_t{1} << 63));
         }
-        const double mean = sum / tries;
-        const double error = std::sqrt((squares / tries - mean * mean) / tries);
         // n is fixed here and Poisson in the formula: they differ by less than one node.
-        EXPECT_NEAR(mean, tree_nodes(n, grain), 4.5 * error + 1) << grain;
+        nodes.expect_mean(tree_nodes(n, grain), 4.5, 1);
     }
 }
 
-// The walk itself, simulated: others leave at geometric levels, nodes err at random.
-double simulate(int n, unsigned grain, unsigned corrections, double rate, int walks) {
+// The walk itself, simulated: others leave at geometric levels, nodes err at random. Was the key reached?
+void simulate(int n, unsigned grain, unsigned corrections, double rate, int walks, double expected,
+              bernoulli& reached) {
     std::mt19937_64 random(7);
     std::bernoulli_distribution errs(rate);
-    int reached = 0;
     for (int w = 0; w < walks; ++w) {
         std::vector<int> leaving(130);
         for (int other = 1; other < n; ++other)
@@ -73,9 +71,8 @@ double simulate(int n, unsigned grain, unsigned corrections, double rate, int wa
             }
             below -= here;
         }
-        reached += !lost;
+        reached.add(!lost, expected);
     }
-    return reached / static_cast<double>(walks);
 }
 
 // 8,000 walks of 300 keys: 4.5 deviations of a binomial, plus the difference between 299 others and a
@@ -85,9 +82,10 @@ TEST(reconcile_theory, tree_found_is_that_of_a_simulated_walk) {
         for (const unsigned corrections : {0u, 1u, 2u}) {
             for (const double rate : {0.05, 0.4}) {
                 const double expected = tree_found(tree_path(300, grain), corrections, rate, 0);
-                const double tolerance = 4.5 * std::sqrt(expected * (1 - expected) / 8'000) + 0.002;
-                EXPECT_NEAR(simulate(300, grain, corrections, rate, 8'000), expected, tolerance)
-                    << grain << " " << corrections << " " << rate;
+                bernoulli reached(8'000, "grain " + std::to_string(grain) + ", corrections " +
+                                             std::to_string(corrections) + ", rate " + std::to_string(rate));
+                simulate(300, grain, corrections, rate, 8'000, expected, reached);
+                reached.expect(4.5, 0.002 * 8'000);
             }
         }
     }
@@ -101,7 +99,7 @@ TEST(reconcile_theory, tree_found_deviation_is_that_of_simulated_tries) {
         std::mt19937_64 random(11);
         std::bernoulli_distribution errs(rate);
         constexpr int tries = 3000, n = 400;
-        double sum = 0, squares = 0;
+        sample shares(tries);
         for (int t = 0; t < tries; ++t) {
             std::vector<std::uint64_t> keys(n);
             for (auto& key : keys) key = random();
@@ -122,13 +120,10 @@ TEST(reconcile_theory, tree_found_deviation_is_that_of_simulated_tries) {
                 self(self, middle, last, bit >> 1, row);
             };
             walk(walk, keys.begin(), keys.end(), std::uint64_t{1} << 63, 0u);
-            const double share = reached / static_cast<double>(n);
-            sum += share;
-            squares += share * share;
+            shares.add(reached / static_cast<double>(n));
         }
-        const double mean = sum / tries, deviation = std::sqrt(squares / tries - mean * mean);
         const double expected = tree_found_deviation(tree_path(n, 8), corrections, rate, 0, n);
-        EXPECT_NEAR(expected, deviation, 0.15 * deviation) << corrections << " " << rate;
+        EXPECT_NEAR(expected, shares.deviation(), 0.15 * shares.deviation()) << corrections << " " << rate;
     }
     EXPECT_EQ(tree_found_deviation(tree_path(1000, 8), 1, 0.1, 0.1, 0), 0);
     EXPECT_NEAR(tree_found_deviation(tree_path(1000, 8), 1, 0, 0.2, 100), std::sqrt(0.2 * 0.8 / 100), 1e-9);

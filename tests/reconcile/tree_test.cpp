@@ -6,6 +6,7 @@
 #include "base/varint.hpp"
 #include "reconcile/theory.hpp"
 #include "sets.hpp"
+#include "statistics.hpp"
 
 namespace posy::reconcile {
 namespace {
@@ -28,7 +29,7 @@ TEST(reconcile_tree, finds_only_what_the_other_set_lacks) {
             for (const unsigned grain : {2u, 8u, 64u}) {
                 for (const unsigned corrections : {0u, 2u}) {
                     const auto sets = make_sets(common, a, b, width, ++seed);
-                    // At 60 bits an item nothing is overlooked: rates are below 10^-6.
+                    // At 60 bits per item nothing is overlooked: rates are below 10^-6.
                     for (const double bits : {1.0, 60.0}) {
                         const auto found = tree_of(sets.a, bits, corrections, grain).search(sets.b)->found;
                         EXPECT_TRUE(std::ranges::includes(sets.only_b, found, ascending{}));
@@ -58,25 +59,22 @@ TEST(reconcile_tree, takes_digests_that_are_not_random) {
 // errors.
 void expect_share(std::size_t items, std::size_t lacking, double bits, unsigned corrections, unsigned grain,
                   int trees = 60, double errors = 5.2) {
-    double sum = 0, squares = 0, expected = 0;
+    sample shares(static_cast<unsigned>(trees), "bits " + std::to_string(bits) + ", corrections " +
+                                                    std::to_string(corrections) + ", grain " +
+                                                    std::to_string(grain));
+    double expected = 0;
     for (int t = 0; t < trees; ++t) {
         const auto sets = make_sets(items - lacking, lacking, lacking, digest_width::half,
                                     static_cast<std::uint64_t>(t) + 1000 * corrections + grain);
         const auto tree = tree_of(sets.a, bits, corrections, grain);
-        const double share =
-            static_cast<double>(tree.search(sets.b)->found.size()) / static_cast<double>(lacking);
+        shares.add(static_cast<double>(tree.search(sets.b)->found.size()) / static_cast<double>(lacking));
         expected = tree.expected_found(sets.b.size());
-        sum += share;
-        squares += share * share;
     }
-    const double mean = sum / trees;
-    const double error = std::sqrt((squares / trees - mean * mean) / (trees - 1));
-    EXPECT_NEAR(mean, expected, errors * error + 1e-4)
-        << "bits " << bits << ", corrections " << corrections << ", grain " << grain;
-    EXPECT_LT(error, 0.04);
+    shares.expect_mean(expected, errors, 1e-4);
+    EXPECT_LT(shares.standard_error(), 0.04);
 }
 
-// 5.2 standard errors of 60 trees (Student's t): a false alarm in 3·10^5 a row.
+// 5.2 standard errors of 60 trees (Student's t): a false alarm in 3·10^5 per row.
 TEST(reconcile_tree, finds_the_share_that_theory_expects) {
     for (const double bits : {4.0, 8.0}) {
         for (const unsigned corrections : {0u, 1u, 3u}) {
@@ -87,7 +85,7 @@ TEST(reconcile_tree, finds_the_share_that_theory_expects) {
     expect_share(100, 20, 6, 1, 8);
 }
 
-// The plan is the truth: at 10 bits an item, with the paper's tree and with ours.
+// The plan is the truth: at 10 bits per item, with the paper's tree and with ours.
 TEST(reconcile_tree, plans_say_what_trees_do) {
     const auto sets = make_sets(100'000, 0, 0);
     for (const unsigned grain : {2u, 8u}) {
@@ -180,8 +178,8 @@ TEST(reconcile_tree, impossible_shapes_and_strangers_are_refused) {
     EXPECT_NE(tree_of(sets.a).search(wide.a).error().message.find("same width"), std::string::npos);
 }
 
-// A million elements, 500 of them lacking, 20 trees a row: 6.5 standard errors (Student's t: 3·10^5 again). A
-// few minutes: POSY_LONG_TESTS=1 ctest -R reconcile/tree
+// A million elements, 500 of them lacking, 20 trees per row: 6.5 standard errors (Student's t: 3·10^5 again).
+// A few minutes: POSY_LONG_TESTS=1 ctest -R reconcile/tree
 TEST(reconcile_tree, long_form) {
     if (!std::getenv("POSY_LONG_TESTS")) GTEST_SKIP() << "set POSY_LONG_TESTS=1 to run it";
     for (const unsigned corrections : {0u, 1u, 2u}) {

@@ -1,31 +1,13 @@
-// Digests for the tests of sealed sets, and payloads that a stranger might send.
+// Damaged payloads of sealed sets.
 #pragma once
 
+#include <algorithm>
 #include <random>
-#include <string>
 #include <vector>
 
 #include "posy/bytes.hpp"
-#include "posy/digest.hpp"
 
 namespace posy {
-
-// As random as a hasher makes them, and the same in every run.
-inline std::vector<digest> random_digests(std::size_t count, std::uint64_t seed) {
-    std::mt19937_64 random(seed);
-    std::vector<digest> digests(count);
-    for (digest& d : digests) d = {random(), random()};
-    return digests;
-}
-
-inline std::string hex(byte_view bytes) {
-    std::string text;
-    for (const std::byte b : bytes) {
-        for (const unsigned digit : {std::to_integer<unsigned>(b) >> 4, std::to_integer<unsigned>(b) & 15})
-            text += "0123456789abcdef"[digit];
-    }
-    return text;
-}
 
 // Calls use(payload) with `count` damaged forms of a payload: bytes changed, mostly in front where the shape
 // is, bits flipped, pieces cut out or doubled. Each in memory of its own, so that a sanitizer sees a read too

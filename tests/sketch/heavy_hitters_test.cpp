@@ -3,17 +3,16 @@
 #include <algorithm>
 #include <map>
 
+#include "checked.hpp"
 #include "payload.hpp"
 #include "sketch/zipf.hpp"
 
 namespace posy {
 namespace {
 
-using frequencies = std::map<std::string, std::uint64_t>;
-
 struct sample {
     std::vector<std::string> keys;
-    frequencies truth;
+    std::map<std::string, std::uint64_t> truth;
 
     void add(const std::string& key, int times = 1) {
         for (int i = 0; i < times; ++i) keys.push_back(key);
@@ -36,26 +35,10 @@ std::vector<sample> samples() {
     return all;
 }
 
-void feed(heavy_hitters& hitters, std::span<const std::string> keys) {
-    const hasher hash = hitters.hash();
-    for (const std::string& key : keys) hitters.add(key, hash(key));
-}
-
-// What every report has to keep, whatever the sketch: nothing is counted too little or listed twice, and the
-// list is complete from where it says it is.
-void expect_sound(const heavy_hitters& hitters, const frequencies& truth) {
-    const auto report = hitters.report();
-    std::map<std::string, std::uint64_t> listed;
-    std::uint64_t last = ~std::uint64_t{0};
-    for (const heavy_hitter& each : report.keys) {
-        EXPECT_TRUE(listed.emplace(each.key, each.count).second);
-        ASSERT_TRUE(truth.contains(each.key)) << each.key;
-        EXPECT_GE(each.count, truth.at(each.key));
-        EXPECT_LE(each.count, last);
-        last = each.count;
-    }
-    for (const auto& [key, count] : truth)
-        EXPECT_TRUE(count < report.complete_from || listed.contains(key)) << key << ' ' << count;
+// A plain object, or a checked one, whose every report is compared with the truth.
+template <class Hitters>
+void feed(Hitters& hitters, std::span<const std::string> keys) {
+    for (const std::string& key : keys) hitters.add(key, hasher()(key));
 }
 
 // With a sketch of ε = φ/2 there is room for all candidates, and the promise is the one asked for: every key
@@ -65,10 +48,9 @@ TEST(heavy_hitters, every_key_above_the_threshold_is_reported) {
         for (const double phi : {0.2, 0.03, 0.009}) {
             for (const update_rule rule : {update_rule::plain, update_rule::conservative}) {
                 for (const double delta : {0.3, 0.01}) {
-                    auto hitters = *heavy_hitters::above(
-                        *count_min::with_guarantee(hasher(), phi / 2, delta, rule), phi);
+                    checked hitters(*heavy_hitters::above(
+                        *count_min::with_guarantee(hasher(), phi / 2, delta, rule), phi));
                     feed(hitters, s.keys);
-                    expect_sound(hitters, s.truth);
                     const auto report = hitters.report();
                     const double threshold = phi * static_cast<double>(s.keys.size());
                     EXPECT_EQ(report.complete_from, static_cast<std::uint64_t>(std::ceil(threshold)));
@@ -86,10 +68,9 @@ TEST(heavy_hitters, the_top) {
     for (const sample& s : samples()) {
         for (const std::uint64_t k : {1u, 10u, 100u, 6000u}) {
             for (const std::uint64_t width : {20u, 4000u}) {
-                auto hitters =
-                    *heavy_hitters::top(*count_min::make(hasher(), width, 4, update_rule::conservative), k);
+                checked hitters(
+                    *heavy_hitters::top(*count_min::make(hasher(), width, 4, update_rule::conservative), k));
                 feed(hitters, s.keys);
-                expect_sound(hitters, s.truth);
                 EXPECT_EQ(hitters.report().keys.size(), std::min<std::size_t>(k, s.truth.size()));
             }
         }
@@ -117,14 +98,14 @@ TEST(heavy_hitters, more_candidates_than_room) {
     sample s;
     s.add("heavy", 6000);
     for (int key = 0; key < 3000; ++key) s.add("k" + std::to_string(key));
-    auto hitters = *heavy_hitters::above(*count_min::make(hasher(), 28, 1), 0.3);
+    checked hitters(*heavy_hitters::above(*count_min::make(hasher(), 28, 1), 0.3));
     feed(hitters, s.keys);
-    EXPECT_EQ(hitters.room(), 5u);  // 1/(0.3 − e/28)
+    EXPECT_EQ(hitters->room(), 5u);  // 1/(0.3 − e/28)
     const auto report = hitters.report();
     EXPECT_GT(report.complete_from, 6000u);
     EXPECT_LT(report.keys.size(), 10u);
-    expect_sound(hitters, s.truth);
-    expect_robust(hitters);
+    EXPECT_EQ(hitters.sent().report().keys, report.keys);
+    expect_robust(*hitters);
 }
 
 TEST(heavy_hitters, batches_and_weights) {
@@ -133,16 +114,16 @@ TEST(heavy_hitters, batches_and_weights) {
     std::vector<std::string_view> keys(s.keys.begin(), s.keys.end());
     std::vector<digest> digests(keys.size());
     hash(keys, digests);
-    auto one = *heavy_hitters::top(*count_min::make(hash, 300, 3), 20);
-    auto batch = *heavy_hitters::top(*count_min::make(hash, 300, 3), 20);
-    auto weighted = *heavy_hitters::above(*count_min::make(hash, 300, 3), 0.02);
+    checked one(*heavy_hitters::top(*count_min::make(hash, 300, 3), 20));
+    checked batch(*heavy_hitters::top(*count_min::make(hash, 300, 3), 20));
+    checked weighted(*heavy_hitters::above(*count_min::make(hash, 300, 3), 0.02));
     feed(one, s.keys);
     batch.add(keys, digests);
-    EXPECT_EQ(one.sketch(), batch.sketch());
-    expect_sound(batch, s.truth);
+    EXPECT_EQ(one->sketch(), batch->sketch());
+    EXPECT_EQ(batch.report().keys.size(), 20u);
     for (const auto& [key, count] : s.truth) weighted.add(key, hash(key), static_cast<std::uint32_t>(count));
-    expect_sound(weighted, s.truth);
-    EXPECT_EQ(weighted.sketch().total(), s.keys.size());
+    EXPECT_GT(weighted.report().keys.size(), 0u);
+    EXPECT_EQ(weighted->sketch().total(), s.keys.size());
 }
 
 TEST(heavy_hitters, merging) {
@@ -153,14 +134,16 @@ TEST(heavy_hitters, merging) {
             };
             const std::span keys(s.keys);
             for (const bool top : {true, false}) {
-                auto a = top ? *heavy_hitters::top(sketch(), 15) : *heavy_hitters::above(sketch(), 0.1);
-                auto b = top ? *heavy_hitters::top(sketch(), 15) : *heavy_hitters::above(sketch(), 0.1);
+                const auto empty = [&] {
+                    return top ? *heavy_hitters::top(sketch(), 15) : *heavy_hitters::above(sketch(), 0.1);
+                };
+                checked a(empty()), b(empty());
                 feed(a, keys.first(keys.size() / 3));
                 feed(b, keys.subspan(keys.size() / 3, keys.size() / 3));
                 ASSERT_TRUE(unite(a, b));
                 feed(a, keys.subspan(keys.size() / 3 * 2));
-                EXPECT_EQ(a.sketch().total(), keys.size());
-                expect_sound(a, s.truth);
+                EXPECT_EQ(a->sketch().total(), keys.size());
+                a.report();
             }
         }
     }
@@ -216,7 +199,7 @@ TEST(heavy_hitters, parsing_keeps_its_limits) {
     EXPECT_FALSE(heavy_hitters::parse(hasher(), wrong, plenty));
 }
 
-// Digests that a stranger chose, all in one bucket of a hash table; and as many that are random.
+// Digests chosen to fall into one bucket of a hash table, and as many that are random.
 TEST(heavy_hitters, parsing_takes_no_digests_that_collide) {
     for (const bool chosen : {true, false}) {
         auto hitters = *heavy_hitters::top(*count_min::make(hasher(), 8, 1), 500);

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "posy/theory.hpp"
+#include "statistics.hpp"
 
 namespace posy::theory {
 namespace {
@@ -63,25 +64,21 @@ TEST(blocked, one_key_one_line) {
     EXPECT_NEAR(blocked_rate(1, 512, 16) / std::pow((127 + 63 * 2) / 64.0 / 4096, 8), 1, 1e-14);
 }
 
-// A single line of m = 512 bits has no mixture, only P(hit | x). 5000 lines a case and 5 standard errors of
-// their mean: a false alarm once in 1.7 million a case, 32 cases, so once in 54,000 runs were the seed not
+// A single line of m = 512 bits has no mixture, only P(hit | x). 5000 lines per case and 5 standard errors of
+// their mean: a false alarm once in 1.7 million per case, 32 cases, so once in 54,000 runs were the seed not
 // fixed.
 TEST(blocked, hits_agree_with_simulation) {
     std::mt19937_64 random(2007);
     for (unsigned k = 1; k <= 16; ++k) {
         for (const unsigned keys : {12U, 60U}) {
-            const int trials = 5000;
-            double sum = 0, squares = 0;
-            for (int trial = 0; trial < trials; ++trial) {
+            sample rates(5000, std::to_string(k) + " hashes, " + std::to_string(keys) + " keys");
+            for (int trial = 0; trial < 5000; ++trial) {
                 line filled;
                 for (unsigned key = 0; key < keys; ++key) filled.insert(k, random);
-                const double rate = filled.rate(k);
-                sum += rate;
-                squares += rate * rate;
+                rates.add(filled.rate(k));
             }
-            const double mean = sum / trials, error = std::sqrt((squares / trials - mean * mean) / trials);
-            EXPECT_NEAR(blocked_rate(keys, 512, k), mean, 5 * error) << k << ' ' << keys;
-            EXPECT_LT(error, 0.05 * mean);  // the comparison means something
+            rates.expect_mean(blocked_rate(keys, 512, k), 5);
+            EXPECT_LT(rates.standard_error(), 0.05 * rates.mean());  // the comparison means something
         }
     }
 }

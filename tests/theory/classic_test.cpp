@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "posy/theory.hpp"
+#include "statistics.hpp"
 
 namespace posy::theory {
 namespace {
@@ -81,23 +82,20 @@ TEST(spread, agrees_with_the_moments) {
     }
 }
 
-// Means of 200,000 independent filters; 5 standard errors, so a false alarm once in 1.7 million runs a shape.
+// Means of 200,000 independent filters; 5 standard errors, so a false alarm once in 1.7 million runs per
+// shape.
 TEST(spread, agrees_with_simulation) {
     std::mt19937_64 random(1970);
     for (const auto [n, m, k] : {shape{8, 64, 4}, shape{20, 128, 5}, shape{3, 32, 8}}) {
-        const int trials = 200'000;
-        double sum = 0, squares = 0;
-        for (int trial = 0; trial < trials; ++trial) {
+        sample rates(200'000);
+        for (int trial = 0; trial < 200'000; ++trial) {
             std::bitset<128> bits;
             for (unsigned t = 0; t < n * k; ++t) bits.set(random() & (m - 1));
-            const double rate = std::pow(static_cast<double>(bits.count()) / m, k);
-            sum += rate;
-            squares += rate * rate;
+            rates.add(std::pow(static_cast<double>(bits.count()) / m, k));
         }
-        const double mean = sum / trials, error = std::sqrt((squares / trials - mean * mean) / trials);
-        EXPECT_NEAR(spread_rate(n, m, k), mean, 5 * error);
+        rates.expect_mean(spread_rate(n, m, k), 5);
         EXPECT_GT(spread_rate(n, m, k) - false_positive_rate_mean_fill(n, m, k),
-                  5 * error);  // f' is visibly low
+                  5 * rates.standard_error());  // f' is visibly low
     }
 }
 

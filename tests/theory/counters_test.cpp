@@ -73,8 +73,8 @@ TEST(maximum, formulas_agree_with_simulation) {
     const unsigned m = 1 << 19, k = 7, n = m / 10;
     const unsigned likely = likely_maximum_counter(n, m, k);
     EXPECT_NEAR(expected_maximum_counter(n, m, k), likely, 2);
-    // P(max ≥ likely + 4) ≤ 1.5e-4 a filter by the union bound, so 20 of them raise a false alarm once in 330
-    // runs were the seed not fixed; P(max < likely − 1) is below 1e-6.
+    // P(max ≥ likely + 4) ≤ 1.5e-4 per filter by the union bound, so 20 of them raise a false alarm once in
+    // 330 runs were the seed not fixed; P(max < likely − 1) is below 1e-6.
     EXPECT_LT(m * counter_tail(likely + 4, n, m, k), 1.5e-4);
     EXPECT_GT(m * counter_tail(likely - 1, n, m, k), 14);  // e^-14 < 1e-6
     for (int filter = 0; filter < 20; ++filter) {

@@ -10,6 +10,7 @@
 #include "layout/all.hpp"
 #include "posy/counting_filter.hpp"
 #include "posy/theory.hpp"
+#include "statistics.hpp"
 
 namespace posy::theory {
 namespace {
@@ -54,12 +55,14 @@ std::vector<double> all_below(unsigned throws, unsigned groups, unsigned j) {
 // On both sides of where the method changes, in throws and in the size of the answer; where that is not so
 // small that one minus the other loses its digits.
 TEST(occupancy, keeps_its_digits_where_the_method_changes) {
+    at_least answers(100, "answers");
     for (const unsigned groups : {20u, 100u, 300u}) {
         for (const unsigned j : {6u, 8u, 10u, 12u}) {
             const auto well = all_below(800, groups, j);
             for (unsigned throws = 300; throws <= 800; throws += throws > 500 && throws < 520 ? 1 : 20) {
                 const double exact = 1 - well[throws];
                 if (exact < 1e-6) continue;
+                ++answers;
                 EXPECT_NEAR(any_fault(throws, groups, faults(j, 0.0)) / exact, 1, 1e-4)
                     << throws << " into " << groups << " to " << j;
             }
@@ -82,11 +85,11 @@ TEST(occupancy, lies_between_its_bounds) {
     }
     EXPECT_NEAR(overflow_probability(30, 1e5, 1e6, 7) / (1e6 * counter_tail(30, 1e5, 1e6, 7)), 1, 1e-6);
     EXPECT_EQ(overflow_probability(16, 3, 100, 5), 0);   // fifteen throws never reach sixteen
-    EXPECT_EQ(overflow_probability(3, 101, 150, 3), 1);  // and so many always reach three
+    EXPECT_EQ(overflow_probability(3, 101, 150, 3), 1);  // and 303 into 150 always reach three
 }
 
 // Filters with real counters in every layout: the share of them in which a counter has saturated. Odds of a
-// false alarm at 4.5 deviations: 7e-6 for each of the rows.
+// false alarm at 4.5 deviations: 7e-6 per row.
 TEST(occupancy, is_that_of_real_filters) {
     const struct {
         layout_id layout;
@@ -100,20 +103,19 @@ TEST(occupancy, is_that_of_real_filters) {
     std::mt19937_64 random(20);
     for (const auto& [layout, bits, hashes, items] : rows) {
         const geometry g{bits, hashes, layout};
-        constexpr int runs = 1500;
-        int saturated = 0;
-        for (int run = 0; run < runs; ++run) {
-            auto filter = *counting_filter::make(g, 4);
-            for (unsigned i = 0; i < items; ++i) filter.insert(digest{random(), random()});
-            saturated += filter.saturated() > 0;
-        }
         const double p = layouts::with_layout(g, [&]<class Layout>(const Layout&) {
             return Layout::overflow(15, items, static_cast<double>(bits), hashes);
         });
         EXPECT_GT(p, 0.02) << name_of(layout) << bits;
         EXPECT_LT(p, 0.98) << name_of(layout) << bits;
-        EXPECT_NEAR(saturated / double(runs), p, 4.5 * std::sqrt(p * (1 - p) / runs))
-            << name_of(layout) << " m=" << bits << " k=" << hashes;
+        bernoulli saturated(1500, std::string(name_of(layout)) + " m=" + std::to_string(bits) +
+                                      " k=" + std::to_string(hashes));
+        for (int run = 0; run < 1500; ++run) {
+            auto filter = *counting_filter::make(g, 4);
+            for (unsigned i = 0; i < items; ++i) filter.insert(digest{random(), random()});
+            saturated.add(filter.saturated() > 0, p);
+        }
+        saturated.expect(4.5);
     }
 }
 

@@ -61,7 +61,7 @@ TEST(hadoop, is_exact_where_float_is_not) {
 TEST(hadoop, goes_beyond_two_billion_bits) {
     EXPECT_EQ(hadoop_printed_bits(1'000'000'000, 0.01F), std::numeric_limits<int>::max());
     EXPECT_EQ(hadoop_bits(1e9, 0.01), 9'585'058'378U);
-    // The filter that int allows has 2.1 bits an item: a rate of 36 % where 1 % was asked for.
+    // The filter that int allows has 2.1 bits per item: a rate of 36 % where 1 % was asked for.
     EXPECT_GT(optimal_rate(0x1p31 / 1e9), 0.35);
     EXPECT_EQ(hadoop_bits(1e20, 1e-9), std::numeric_limits<std::uint64_t>::max());
 }

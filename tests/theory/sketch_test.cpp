@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "posy/theory.hpp"
+#include "statistics.hpp"
 
 namespace posy::theory {
 namespace {
@@ -52,8 +53,8 @@ TEST(sketch_theory, expected_error_by_simulation) {
         std::vector<double> frequencies;
         for (std::size_t k = 1; k <= keys; ++k)
             frequencies.push_back(std::ceil(heaviest * std::pow(static_cast<double>(k), -exponent)));
-        double sum = 0, squares = 0;
         constexpr int throws = 4000;
+        sample least_sums(throws, std::to_string(keys) + " keys, exponent " + std::to_string(exponent));
         const double log_miss = std::log1p(-1 / width);
         for (int t = 0; t < throws; ++t) {
             double least = INFINITY;
@@ -68,12 +69,10 @@ TEST(sketch_theory, expected_error_by_simulation) {
                 }
                 least = std::min(least, excess);
             }
-            sum += least;
-            squares += least * least;
+            least_sums.add(least);
         }
-        const double mean = sum / throws, error = std::sqrt((squares / throws - mean * mean) / throws);
         const double expected = count_min_error(frequencies, width, depth);
-        EXPECT_NEAR(expected, mean, 5 * error + expected / width) << keys << ' ' << exponent;
+        least_sums.expect_mean(expected, 5, expected / width);
         EXPECT_LE(expected, count_min_error(frequencies, width, 1));
     }
 }
