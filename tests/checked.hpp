@@ -212,7 +212,7 @@ class checked {
         return done;
     }
     result<void> merge(const checked& from) {
-        auto done = object_.merge(from.object_);
+        auto done = unite(object_, from.object_);
         if (done) join(from);
         check_all();
         return done;

@@ -28,10 +28,10 @@ TEST(checked, keys_that_are_not_there_are_missed) {
     EXPECT_NONFATAL_FAILURE(checked(*growing_filter::make({.first_bytes = 4096}), told), "a key of number 1");
     EXPECT_NONFATAL_FAILURE(checked(*compressed_filter::make(empty(), queryable_form::fast), told),
                             "a key of number 1");
-    EXPECT_NONFATAL_FAILURE(checked(*sealed_filter::build(hasher(), others), told), "a key of number 1");
+    EXPECT_NONFATAL_FAILURE(checked(*sealed_filter::make(hasher(), others), told), "a key of number 1");
     EXPECT_NONFATAL_FAILURE(checked(*window_filter::make(shape, {100, 0.01}, 100, 4), told, numbers),
                             "a key of number 50");
-    EXPECT_NONFATAL_FAILURE(checked(*bloomier_map::build(hasher(), others, numbers), told, numbers),
+    EXPECT_NONFATAL_FAILURE(checked(*bloomier_map::make(hasher(), others, numbers), told, numbers),
                             "a key of number 50");
     EXPECT_NONFATAL_FAILURE(checked(*count_min::make(hasher(), 1000, 3), told), "a key of number 1");
     EXPECT_NONFATAL_FAILURE(checked(*spectral_filter::make(shape, spectral_method::minimum_increase), told),
@@ -47,14 +47,14 @@ TEST(checked, keys_that_are_there_are_found) {
     bloom.insert(told);
     checked(*compressed_filter::make(bloom, queryable_form::small), told);
     checked(std::move(bloom), told);
-    checked(*sealed_filter::build(hasher(), told), told);
-    checked(*bloomier_map::build(hasher(), told, numbers), told, numbers);
+    checked(*sealed_filter::make(hasher(), told), told);
+    checked(*bloomier_map::make(hasher(), told, numbers), told, numbers);
 }
 
 TEST(checked, wrong_numbers_are_noticed) {
     const auto told = digests_of(0, 100);
     const std::vector<std::uint64_t> numbers(100, 50), more(100, 51);
-    EXPECT_NONFATAL_FAILURE(checked(*bloomier_map::build(hasher(), told, numbers), told, more),
+    EXPECT_NONFATAL_FAILURE(checked(*bloomier_map::make(hasher(), told, numbers), told, more),
                             "a key of number 51");
     auto sketch = *count_min::make(hasher(), 1000, 3);
     sketch.add(told);

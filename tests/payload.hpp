@@ -21,7 +21,7 @@ std::vector<std::byte> payload_of(const T& value) {
     return bytes;
 }
 
-constexpr std::uint64_t plenty = std::uint64_t{1} << 30;
+constexpr auto plenty = read_limits::exactly(std::uint64_t{1} << 30);
 
 // The bytes come back as they were; every prefix, and bytes behind them, are refused with an offset inside; a
 // mutation is refused or parses into something that can be written and read again (and, with `canonical`,
@@ -52,7 +52,7 @@ void expect_robust(const T& value, bool canonical = true) {
         // The parameters come first and matter most.
         const std::size_t at = random() % std::min<std::size_t>(changed.size(), round % 2 ? 24 : ~0u);
         changed[at] = static_cast<std::byte>(random());
-        const auto parsed = T::parse(hash, changed, 1 << 20);
+        const auto parsed = T::parse(hash, changed, read_limits::exactly(1 << 20));
         if (!parsed) continue;
         const auto written = payload_of(*parsed);
         if (canonical) {

@@ -59,7 +59,7 @@ TEST_P(every_shape, single_batched_and_concurrent_insertion_give_the_same_bits) 
 }
 
 TEST(bloom_filter, many_threads_insert_into_one_filter) {
-    for (const layout_id layout : layout_ids()) {
+    for (const layout_id layout : members<layout_id>) {
         const geometry g{round_up_bits(100'000, 8, layout), 8, layout};
         auto filter = *bloom_filter::make(g);
         auto serial = *bloom_filter::make(g);
@@ -101,7 +101,7 @@ TEST(bloom_filter, queries_beside_insertion) {
 
 // Few keys in 2^33 bits: were an index cut to 32 bits, the upper half would stay empty.
 TEST(bloom_filter, sizes_beyond_32_bits) {
-    for (const layout_id layout : layout_ids()) {
+    for (const layout_id layout : members<layout_id>) {
         const geometry g{round_up_bits((std::uint64_t{1} << 33) + 1000, 6, layout), 6, layout};
         auto filter = *bloom_filter::make(g);
         for (int key = 0; key < 1000; ++key) filter.insert(filter.hash()(key));
@@ -116,7 +116,7 @@ TEST(bloom_filter, sizes_beyond_32_bits) {
 TEST(bloom_filter, the_rate_of_these_bits_is_the_rate_measured) {
     const hasher hash;
     at_least rows(18, "geometries");  // paired takes even numbers of hashes only
-    for (const layout_id layout : layout_ids()) {
+    for (const layout_id layout : members<layout_id>) {
         for (const unsigned k : {2u, 5u, 8u, 11u}) {
             const geometry g{round_up_bits(20'000, k, layout), k, layout};
             if (!check(g)) continue;

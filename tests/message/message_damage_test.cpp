@@ -49,10 +49,10 @@ TEST(message_damage, corrupt_headers_say_what_and_where) {
         {"504f535901010020", 8, "cut off"},
         {"504f535901630010000000000000000000", 5, "unknown kind"},
         {"504f535901010910000000000000000000", 6, "unknown codec"},
-        {"504f53590101000b010107", 11, "the header ends early"},
+        {"504f53590101000b010107", 11, "cut off"},
         // 2^60 bits
         {"504f5359010100200101078080808080808080100000000000000000000000000000000000000000", 11,
-         "above the limit of 2^40"},
+         "above the limit of 1099511627776"},
         {"504f535901010020010107ffffffffffffffffffff00000000000000000000000000000000000000", 11,
          "above 2^64"},
         {"504f535901010020630107e8070000000000000000000000000000000000000000000000000000", 8,
@@ -91,7 +91,7 @@ TEST(message_damage, a_header_has_one_form) {
     const auto read = from_bytes(bytes);
     ASSERT_FALSE(read);
     EXPECT_EQ(read.error().offset, 40u);
-    EXPECT_NE(read.error().message.find("shortest form"), std::string::npos);
+    EXPECT_NE(read.error().message.find("other padding"), std::string::npos);
 }
 
 // Damage with a checksum that fits, so that the code behind it sees it: every kind, every codec.

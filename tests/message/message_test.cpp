@@ -157,9 +157,9 @@ TEST(message, every_codec_carries_every_shape) {
 
 TEST(message, codec_names_round_trip) {
     for (unsigned id = 0; id <= 5; ++id) {
-        EXPECT_EQ(codec_named(name_of(static_cast<codec_id>(id))), static_cast<codec_id>(id));
+        EXPECT_EQ(named<codec_id>(name_of(static_cast<codec_id>(id))), static_cast<codec_id>(id));
     }
-    EXPECT_EQ(codec_named("zip"), std::nullopt);
+    EXPECT_EQ(named<codec_id>("zip"), std::nullopt);
 }
 
 }  // namespace

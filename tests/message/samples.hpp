@@ -54,8 +54,8 @@ inline std::vector<named_message> shaped_by_payload() {
         window.insert(d, key);
     }
     EXPECT_TRUE(growing.insert(digests));
-    return {{"sealed.posy", to_bytes(*sealed_filter::build(hasher(), digests))},
-            {"map.posy", to_bytes(*bloomier_map::build(hasher(), digests, values, {.value_bits = 7}))},
+    return {{"sealed.posy", to_bytes(*sealed_filter::make(hasher(), digests))},
+            {"map.posy", to_bytes(*bloomier_map::make(hasher(), digests, values, {.value_bits = 7}))},
             {"count_min.posy", to_bytes(sketch)},
             {"spectral.posy", to_bytes(spectral)},
             {"heavy.posy", to_bytes(heavy)},

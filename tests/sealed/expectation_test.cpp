@@ -17,14 +17,14 @@ namespace {
 TEST(sealed_bits, are_the_bits_of_the_payload) {
     for (const std::size_t size : {10'000u, 23'456u, 65'536u, 65'537u, 200'000u}) {
         for (const double rate : {0.9, 0.5, 0.3, 0.1, 0.01, 0.001, 1e-6}) {
-            const auto filter = *sealed_filter::build(hasher(), random_digests(size, 50), {.rate = rate});
+            const auto filter = *sealed_filter::make(hasher(), random_digests(size, 50), {.rate = rate});
             EXPECT_NEAR(sealed_bits(static_cast<double>(size), rate) / 8.0 /
                             static_cast<double>(filter.bytes().size()),
                         1, 0.01)
                 << size << " keys at " << rate;
         }
         const std::vector<std::uint64_t> values(size, 12);
-        const auto map = *bloomier_map::build(hasher(), random_digests(size, 51), values, {.value_bits = 20});
+        const auto map = *bloomier_map::make(hasher(), random_digests(size, 51), values, {.value_bits = 20});
         EXPECT_NEAR(
             sealed_bits(static_cast<double>(size), 0.01, 20) / 8.0 / static_cast<double>(map.bytes().size()),
             1, 0.01);
@@ -34,7 +34,7 @@ TEST(sealed_bits, are_the_bits_of_the_payload) {
 // Small sets, too, to a few bytes.
 TEST(sealed_bits, of_small_sets) {
     for (std::size_t size = 0; size <= 3000; size += 1 + size / 7) {
-        const auto filter = *sealed_filter::build(hasher(), random_digests(size, 52), {.rate = 0.01});
+        const auto filter = *sealed_filter::make(hasher(), random_digests(size, 52), {.rate = 0.01});
         const double bits = sealed_bits(static_cast<double>(size), 0.01);
         EXPECT_NEAR(bits / 8, static_cast<double>(filter.bytes().size()), 3 + 0.02 * bits / 8) << size;
     }
@@ -54,9 +54,9 @@ TEST(sealed_rate, is_the_rate_that_was_built) {
             sample bytes(sets), rates(sets);
             for (unsigned set = 0; set < sets; ++set) {
                 const auto filter =
-                    *sealed_filter::build(hasher(), random_digests(size, 60 + set), {.rate = rate});
+                    *sealed_filter::make(hasher(), random_digests(size, 60 + set), {.rate = rate});
                 bytes.add(static_cast<double>(filter.bytes().size()));
-                rates.add(filter.rate());
+                rates.add(filter.false_positive_rate());
             }
             EXPECT_NEAR(sealed_bits(n, rate) / 8, bytes.mean(), 1 + 0.01 * bytes.mean())
                 << size << " keys at " << rate;

@@ -38,12 +38,13 @@ void expect_small_sets(int rounds) {
             const double asked = std::pow(10, -6 * static_cast<double>(random() % 1000) / 1000 - 0.05);
             const auto digests = random_digests(size + others, random());
             const auto members = std::span(digests).first(size);
-            auto built = sealed_filter::build(hasher(), members, {.rate = asked});
+            auto built = sealed_filter::make(hasher(), members, {.rate = asked});
             ASSERT_TRUE(built) << size << " keys: " << built.error().text();
             const checked filter(std::move(*built), members);
-            ASSERT_LE(filter->rate(), asked);
+            ASSERT_LE(filter->false_positive_rate(), asked);
             ASSERT_EQ(yes_among(filter, members), size);
-            strangers.add(yes_among(filter, std::span(digests).last(others)), others, filter->rate());
+            strangers.add(yes_among(filter, std::span(digests).last(others)), others,
+                          filter->false_positive_rate());
         }
     }
     strangers.expect(4.5);
@@ -60,12 +61,12 @@ TEST(sealed_filter, a_hundred_thousand_small_sets) {
 // in 10^5.
 void expect_large_set(std::size_t size, double rate, double overhead, unsigned threads) {
     const auto members = random_digests(size, 10);
-    const auto filter = sealed_filter::build(hasher(), members, {.rate = rate, .threads = threads});
+    const auto filter = sealed_filter::make(hasher(), members, {.rate = rate, .threads = threads});
     ASSERT_TRUE(filter) << filter.error().text();
     EXPECT_EQ(filter->items(), size);
     EXPECT_EQ(yes_among(*filter, members), size);
     EXPECT_LE(bits_per_key(*filter), overhead * -std::log2(rate));
-    EXPECT_NEAR(filter->rate(), rate, 0.005 * rate);
+    EXPECT_NEAR(filter->false_positive_rate(), rate, 0.005 * rate);
     bernoulli strangers(size, "strangers");
     strangers.add(yes_among(*filter, random_digests(size, 11)), size, rate);
     strangers.expect(4.5);
@@ -87,16 +88,16 @@ TEST(sealed_filter, ten_and_a_hundred_million_keys) {
 // The survey's measure: 8 bits per element. A Bloom filter is wrong for 2.16 % of the strangers there.
 TEST(sealed_filter, eight_bits_per_key_are_a_rate_below_0_0045) {
     const auto members = random_digests(200'000, 12);
-    const checked filter(*sealed_filter::build(hasher(), members, {.rate = 0.0041}), members);
+    const checked filter(*sealed_filter::make(hasher(), members, {.rate = 0.0041}), members);
     EXPECT_LE(bits_per_key(*filter), 8);
-    EXPECT_LE(filter->rate(), 0.0042);
+    EXPECT_LE(filter->false_positive_rate(), 0.0042);
     // Mean 4200 at most, deviation 65: above 4500 once in 10^5.
     EXPECT_LE(yes_among(filter, random_digests(1'000'000, 13)), 4500u);
 }
 
 TEST(sealed_filter, small_sets_waste_little) {
     const auto bytes_of = [](std::size_t size) {
-        return sealed_filter::build(hasher(), random_digests(size, 14), {.rate = 0.01})->bytes().size();
+        return sealed_filter::make(hasher(), random_digests(size, 14), {.rate = 0.01})->bytes().size();
     };
     EXPECT_LE(bytes_of(0), 5u);
     EXPECT_LE(bytes_of(1), 8u);
@@ -110,25 +111,25 @@ TEST(sealed_filter, small_sets_waste_little) {
 TEST(sealed_filter, equal_sets_give_equal_bytes) {
     for (const std::size_t size : {0, 1, 60, 2000, 3000, 150'000}) {
         auto digests = random_digests(size, 15);
-        const auto first = *sealed_filter::build(hasher(), digests, {.rate = 0.02});
+        const auto first = *sealed_filter::make(hasher(), digests, {.rate = 0.02});
         std::mt19937_64 random(16);
         for (std::size_t i = 0; i < size / 2; ++i) digests.push_back(digests[random() % size]);
         std::ranges::shuffle(digests, random);
         for (const unsigned threads : {0u, 1u, 2u, 3u, 8u}) {
-            const auto again = *sealed_filter::build(hasher(), digests, {.rate = 0.02, .threads = threads});
+            const auto again = *sealed_filter::make(hasher(), digests, {.rate = 0.02, .threads = threads});
             EXPECT_TRUE(std::ranges::equal(again.bytes(), first.bytes())) << size << " keys, " << threads;
             EXPECT_EQ(again.items(), size);
         }
     }
     const std::vector<digest> same(300'000, digest{1, 2});
-    EXPECT_EQ(sealed_filter::build(hasher(), same)->items(), 1u);
+    EXPECT_EQ(sealed_filter::make(hasher(), same)->items(), 1u);
 }
 
 // Every instruction set reads the same answers from one payload, one by one and in batches, at any address.
 TEST(sealed_filter, answers_do_not_depend_on_the_kernel_or_the_address) {
     for (const std::size_t size : {0, 1, 40, 500, 20'000}) {
         const auto digests = random_digests(size + 1000, 17);
-        const auto filter = *sealed_filter::build(hasher(), std::span(digests).first(size), {.rate = 0.07});
+        const auto filter = *sealed_filter::make(hasher(), std::span(digests).first(size), {.rate = 0.07});
         for (std::size_t shift = 0; shift < 3; ++shift) {
             std::vector<std::byte> moved(shift + filter.bytes().size());
             std::ranges::copy(filter.bytes(), moved.begin() + static_cast<std::ptrdiff_t>(shift));
@@ -138,7 +139,7 @@ TEST(sealed_filter, answers_do_not_depend_on_the_kernel_or_the_address) {
                 if (!base::has(set)) continue;
                 const auto other = sealed::ribbon::open(nullptr, bytes, set);
                 ASSERT_TRUE(other) << other.error().text();
-                EXPECT_EQ(other->rate(), filter.rate());
+                EXPECT_EQ(other->false_positive_rate(), filter.false_positive_rate());
                 other->each_held(digests, [&](std::size_t i, bool answer) {
                     ASSERT_EQ(answer, filter.may_contain(digests[i]));
                     ASSERT_EQ(other->holds(digests[i]), answer);
@@ -151,7 +152,7 @@ TEST(sealed_filter, answers_do_not_depend_on_the_kernel_or_the_address) {
 TEST(sealed_filter, batches_of_every_length) {
     const auto digests = random_digests(200, 18);
     const auto members = std::span(digests).first(100);
-    const checked filter(*sealed_filter::build(hasher(), members, {.rate = 0.3}), members);
+    const checked filter(*sealed_filter::make(hasher(), members, {.rate = 0.3}), members);
     for (std::size_t length = 0; length <= digests.size(); ++length) {
         EXPECT_GE(yes_among(filter, std::span(digests).first(length)), std::min<std::size_t>(length, 100));
     }
@@ -173,12 +174,12 @@ TEST(sealed_filter, digests_with_structure) {
     }
     for (const auto& [name, digests] : sets) {
         const auto members = std::span(digests).first(size);
-        auto built = sealed_filter::build(hasher(), members, {.rate = 0.05});
+        auto built = sealed_filter::make(hasher(), members, {.rate = 0.05});
         ASSERT_TRUE(built) << name << built.error().text();
         const checked filter(std::move(*built), members);
         EXPECT_LE(bits_per_key(*filter), 1.03 * -std::log2(0.05)) << name;
         bernoulli strangers(size, name);
-        strangers.add(yes_among(filter, std::span(digests).last(size)), size, filter->rate());
+        strangers.add(yes_among(filter, std::span(digests).last(size)), size, filter->false_positive_rate());
         strangers.expect(4.5);  // a false alarm in 10^5 per set
     }
 }
@@ -196,7 +197,7 @@ TEST(sealed_filter, windows_that_all_start_at_one_place) {
             digests.push_back(d);
     }
     const auto members = std::span(digests).first(size);
-    auto built = sealed_filter::build(hasher(), members, {.rate = 0.05});
+    auto built = sealed_filter::make(hasher(), members, {.rate = 0.05});
     ASSERT_TRUE(built) << built.error().text();
     const checked filter(std::move(*built), members);
     EXPECT_GT(bits_per_key(*filter), 2 * -std::log2(0.05));
@@ -211,9 +212,9 @@ TEST(sealed_filter, payloads_are_pinned) {
     std::vector<digest> digests;
     const hasher hash;
     for (int key = 0; key < 3; ++key) digests.push_back(hash(key));
-    EXPECT_EQ(hex(sealed_filter::build(hash, digests, {.rate = 1.0 / 16})->bytes()), "040003000303017c0f");
+    EXPECT_EQ(hex(sealed_filter::make(hash, digests, {.rate = 1.0 / 16})->bytes()), "040003000303017c0f");
     for (int key = 3; key < 200'000; ++key) digests.push_back(hash(key));
-    const auto large = *sealed_filter::build(hash, digests, {.rate = 0.01});
+    const auto large = *sealed_filter::make(hash, digests, {.rate = 0.01});
     EXPECT_EQ(large.bytes().size(), 168'806u);
     const digest d = hash(large.bytes());
     EXPECT_EQ(d.low, 0x75bc0b17d5885de1u);
@@ -223,7 +224,7 @@ TEST(sealed_filter, payloads_are_pinned) {
 TEST(sealed_filter, opens_the_bytes_of_another) {
     const auto digests = random_digests(5000, 19);
     const hasher hash(hash_family::siphash, {1, 2});
-    const auto first = *sealed_filter::build(hash, digests, {.rate = 0.1});
+    const auto first = *sealed_filter::make(hash, digests, {.rate = 0.1});
     auto held = std::make_shared<std::vector<std::byte>>(first.bytes().begin(), first.bytes().end());
     const std::weak_ptr<std::vector<std::byte>> watched = held;
     {
@@ -231,11 +232,11 @@ TEST(sealed_filter, opens_the_bytes_of_another) {
         auto second = sealed_filter::open(hash, std::move(held), bytes);
         ASSERT_TRUE(second) << second.error().text();
         const sealed_filter copy = *second;
-        second = error{"gone"};
+        second = error::invalid("gone");
         EXPECT_FALSE(watched.expired());
         EXPECT_EQ(copy.items(), 5000u);
         EXPECT_EQ(copy.hash(), hash);
-        EXPECT_EQ(copy.rate(), first.rate());
+        EXPECT_EQ(copy.false_positive_rate(), first.false_positive_rate());
         EXPECT_EQ(yes_among(copy, digests), 5000u);
     }
     EXPECT_TRUE(watched.expired());
@@ -245,7 +246,7 @@ TEST(sealed_filter, opens_the_bytes_of_another) {
 TEST(sealed_filter, damaged_payloads) {
     const auto digests = random_digests(2500, 20);
     for (const std::size_t size : {0, 1, 50, 2500}) {
-        const auto good = *sealed_filter::build(hasher(), std::span(digests).first(size), {.rate = 0.3});
+        const auto good = *sealed_filter::make(hasher(), std::span(digests).first(size), {.rate = 0.3});
         const auto open = [](byte_view bytes) { return sealed_filter::open(hasher(), nullptr, bytes); };
         for (std::size_t cut = 0; cut < good.bytes().size(); ++cut) {
             const std::vector<std::byte> shorter(good.bytes().begin(),
@@ -264,8 +265,8 @@ TEST(sealed_filter, damaged_payloads) {
                 return;
             }
             ++opened;
-            EXPECT_GE(filter->rate(), 0);
-            EXPECT_LE(filter->rate(), 1);
+            EXPECT_GE(filter->false_positive_rate(), 0);
+            EXPECT_LE(filter->false_positive_rate(), 1);
             yes_among(*filter, std::span(digests).first(100));
         });
         if (size > 0) {
@@ -277,11 +278,11 @@ TEST(sealed_filter, damaged_payloads) {
 TEST(sealed_filter, refusals) {
     const auto digests = random_digests(10, 21);
     for (const double rate : {0.0, -0.5, 1.0, 1.5, 1e-12, std::nan(""), HUGE_VAL}) {
-        const auto filter = sealed_filter::build(hasher(), digests, {.rate = rate});
+        const auto filter = sealed_filter::make(hasher(), digests, {.rate = rate});
         EXPECT_FALSE(filter) << rate;
     }
-    EXPECT_TRUE(sealed_filter::build(hasher(), digests, {.rate = 0x1p-32}));
-    EXPECT_TRUE(sealed_filter::build(hasher(), digests, {.rate = std::nextafter(1, 0)}));
+    EXPECT_TRUE(sealed_filter::make(hasher(), digests, {.rate = 0x1p-32}));
+    EXPECT_TRUE(sealed_filter::make(hasher(), digests, {.rate = std::nextafter(1, 0)}));
 }
 
 }  // namespace

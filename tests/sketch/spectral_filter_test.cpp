@@ -78,8 +78,8 @@ errors errors_of(const spectral_filter& filter, const std::vector<std::uint32_t>
 // methods err less and by less. 1000 keys in 7,000 counters with 5 hashes, a share of 0.71; 40 filters.
 // Within 5.5 standard errors of the mean (Student's t with 39 degrees of freedom: a false alarm in 10^5).
 TEST(spectral_filter, errors_of_the_three_methods) {
-    at_least rows(layout_ids().size() - 1, "layouts");
-    for (const layout_id layout : layout_ids()) {
+    at_least rows(members<layout_id>.size() - 1, "layouts");
+    for (const layout_id layout : members<layout_id>) {
         const geometry shape{round_up_bits(7'000, 5, layout), 5, layout};
         if (!check(shape)) continue;  // paired takes an even number of hashes
         ++rows;
@@ -198,7 +198,7 @@ TEST(spectral_filter, merging) {
             (i % 2 ? a : b).insert(d);
             both.insert(d);
         }
-        const auto merged = a.merge(b);
+        const auto merged = unite(a, b);
         if (method == spectral_method::recurring_minimum) {
             EXPECT_FALSE(merged);
             continue;
@@ -212,9 +212,9 @@ TEST(spectral_filter, merging) {
     }
     auto filter = *spectral_filter::make(g, spectral_method::minimum_selection);
     EXPECT_EQ(
-        filter.merge(*spectral_filter::make(g, spectral_method::minimum_increase)).error().message,
-        "the filters count by minimum selection and by minimum increase; only filters of one method merge");
-    EXPECT_FALSE(filter.merge(*spectral_filter::make({604, 4, layout_id::sliced}, filter.method())));
+        unite(filter, *spectral_filter::make(g, spectral_method::minimum_increase)).error().message,
+        "the filters count by minimum selection and by minimum increase; only filters of one method unite");
+    EXPECT_FALSE(unite(filter, *spectral_filter::make({604, 4, layout_id::sliced}, filter.method())));
 }
 
 TEST(spectral_filter, refusals) {
@@ -249,8 +249,8 @@ TEST(spectral_filter, parsing_keeps_its_limits) {
     const geometry g{1 << 20, 3};
     const auto filter = *spectral_filter::make(g, spectral_method::recurring_minimum);
     const std::uint64_t memory = (4 << 20) + (2 << 20) + (1 << 17);
-    EXPECT_TRUE(spectral_filter::parse(filter.hash(), payload_of(filter), memory));
-    EXPECT_FALSE(spectral_filter::parse(filter.hash(), payload_of(filter), memory - 1));
+    EXPECT_TRUE(spectral_filter::parse(filter.hash(), payload_of(filter), read_limits::exactly(memory)));
+    EXPECT_FALSE(spectral_filter::parse(filter.hash(), payload_of(filter), read_limits::exactly(memory - 1)));
 }
 
 }  // namespace
