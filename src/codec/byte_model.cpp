@@ -34,21 +34,27 @@ void share_side(byte_model& model, const std::array<std::uint64_t, 256>& weights
     }
 }
 
-}  // namespace
+// The probability of one byte with c ones, for c from 0 to 8, in 2^-64.
+std::array<std::uint64_t, 9> probabilities_of_bytes(std::uint64_t ones, std::uint64_t bits) {
+    const auto p = static_cast<std::uint64_t>((wide{ones} << 64) / bits),
+               q = ~p + 1;  // 2^64 is q + p; p ≤ 1/2
+    std::array<std::uint64_t, 9> probability{};
+    for (unsigned c = 0; c <= 8; ++c) {
+        probability[c] = ~std::uint64_t{0};
+        for (unsigned i = 0; i < 8; ++i) probability[c] = multiply(probability[c], i < c ? p : q);
+    }
+    return probability;
+}
+
+// The slots of each byte with c ones; 0 if such bytes are escaped.
+using slots_by_ones = std::array<std::uint16_t, 9>;
 
 // Numbers of ones are shared or escaped as a whole. A number is escaped if its bytes would get fewer than 2
 // slots each (rounding then costs more than 0.02 %) or fewer than 64 together (the SIMD decoder finds the
 // number by a table of 64 entries). That leaves at most seven. Of the ways to round each share up or down,
 // with the rest going to the byte 0 and the escape, the best by Σ (f − F)²/f, twice the loss to second order,
 // is taken.
-byte_model model_of_density(std::uint64_t ones, std::uint64_t bits) {
-    const auto p = static_cast<std::uint64_t>((wide{ones} << 64) / bits),
-               q = ~p + 1;                       // 2^64 is q + p; p ≤ 1/2
-    std::array<std::uint64_t, 9> probability{};  // of one byte
-    for (unsigned c = 0; c <= 8; ++c) {
-        probability[c] = ~std::uint64_t{0};
-        for (unsigned i = 0; i < 8; ++i) probability[c] = multiply(probability[c], i < c ? p : q);
-    }
+slots_by_ones best_slots(const std::array<std::uint64_t, 9>& probability) {
     // The shares that were exact, in slots / 2^16.
     constexpr std::int64_t unit = 1 << 16;
     std::array<std::int64_t, 9> ideal{};
@@ -68,10 +74,10 @@ byte_model model_of_density(std::uint64_t ones, std::uint64_t bits) {
     const auto loss = [](std::int64_t f, std::int64_t exact) {
         return static_cast<std::uint64_t>((f * unit - exact) * (f * unit - exact) / f);
     };
-    std::array<std::uint16_t, 9> best{};
+    slots_by_ones best{};
     std::uint64_t best_loss = std::numeric_limits<std::uint64_t>::max();
     for (unsigned up = 0; up < 1u << shared_count; ++up) {
-        std::array<std::uint16_t, 9> trial{};
+        slots_by_ones trial{};
         std::int64_t rest = slots;
         std::uint64_t cost = 0;
         for (unsigned i = 0; i < shared_count; ++i) {
@@ -93,7 +99,14 @@ byte_model model_of_density(std::uint64_t ones, std::uint64_t bits) {
             if (all < best_loss) best = trial, best[0] = static_cast<std::uint16_t>(f), best_loss = all;
         }
     }
+    return best;
+}
 
+}  // namespace
+
+byte_model model_of_density(std::uint64_t ones, std::uint64_t bits) {
+    const auto probability = probabilities_of_bytes(ones, bits);
+    const slots_by_ones best = best_slots(probability);
     byte_model model;
     model.by_ones = best;
     std::array<std::uint64_t, 256> weights{};

@@ -1,3 +1,4 @@
+// Long because the loops of decode() share one state, and a call between them would spill it.
 #include "gap_coder.hpp"
 
 #include <algorithm>

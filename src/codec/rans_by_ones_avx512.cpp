@@ -1,5 +1,7 @@
 // rANS for models in which a byte's frequency depends on its number of ones only: no table in memory at all.
 //
+// Long because a kernel keeps its tables in registers from the first block to the last.
+//
 // The encoder turns a byte into its number of ones (VPOPCNTB) and its rank among the bytes of that number
 // (one 256-byte table in four registers); everything else comes from 16-entry tables in registers, by the
 // number.

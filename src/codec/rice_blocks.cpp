@@ -155,23 +155,26 @@ result<rice_blocks> rice_blocks::open(byte_view bytes, std::uint64_t bits, base:
         load_little<std::uint64_t>(rest.data() + payload_end) != 0) {
         return wrong("padding that is not zero");
     }
+    if (const char* what = it.fault_of_directory()) return wrong(what);
+    it.lookup_ = lookup_for(it.remainder_bits_, set);
+    return it;
+}
 
-    // The directory: blocks in order, with the number of their ones.
+// What is wrong with it: blocks have to come in order, with the number of their ones.
+const char* rice_blocks::fault_of_directory() const {
     std::uint64_t ones = 0;
-    block here = it.find(0);
-    if (here.first != 0) return wrong("a first block that does not come first");
-    for (std::uint64_t b = 0; b < it.blocks_; ++b) {
-        const block next = b + 1 < it.blocks_ ? it.find(b + 1) : block{it.payload_bits_, 0};
-        if (!it.fits(here) || next.first < here.first || here.ones > it.end_of(b) - (b << it.block_log2_) ||
-            here.ones * (it.remainder_bits_ + 1u) > next.first - here.first) {
-            return wrong("a directory whose blocks overlap");
+    block here = find(0);
+    if (here.first != 0) return "a first block that does not come first";
+    for (std::uint64_t b = 0; b < blocks_; ++b) {
+        const block next = b + 1 < blocks_ ? find(b + 1) : block{payload_bits_, 0};
+        if (!fits(here) || next.first < here.first || here.ones > end_of(b) - (b << block_log2_) ||
+            here.ones * (remainder_bits_ + 1u) > next.first - here.first) {
+            return "a directory whose blocks overlap";
         }
         ones += here.ones;
         here = next;
     }
-    if (ones != it.ones_) return wrong("blocks that do not have as many ones as the whole");
-    it.lookup_ = lookup_for(it.remainder_bits_, set);
-    return it;
+    return ones == ones_ ? nullptr : "blocks that do not have as many ones as the whole";
 }
 
 std::uint64_t rice_blocks::end_of(std::uint64_t number) const {

@@ -100,6 +100,7 @@ class rice_blocks {
     static lookup* lookup_for(unsigned remainder_bits, base::instruction_set);
     block find(std::uint64_t number) const;
     bool fits(block) const;
+    const char* fault_of_directory() const;
     std::uint64_t end_of(std::uint64_t number) const;  // one past the block's last position
 
     line_table offsets_;

@@ -3,6 +3,8 @@
 // the files of the instruction sets for theirs (with BMI2, multiplications and shifts by three operands save
 // a third of the instructions). POSY_TARGET is what such a file says of its functions.
 //
+// Long because the levels of probe_by_levels() share their queues and counters in registers.
+//
 // Batched lookups pass three levels: probes 0 and 1, probes 2 and 3, the rest. At half fill a quarter of the
 // absent keys passes from one level to the next. Such a key enters the queue of the next level, and the lines
 // it will need there are prefetched; it is tested when enough others have entered after it. So memory is

@@ -53,9 +53,7 @@ TEST(reader, refusals) {
     EXPECT_EQ(message([](reader& in) { in.varint(200); }), "at byte 2: 1 bytes too many" + end);
     EXPECT_EQ(message([](reader& in) { in.take(4); }), "at byte 0: 4 bytes where 3 are left" + end);
     EXPECT_EQ(message([](reader& in) { in.byte(), in.take(2), in.fail("odd"); }), "at byte 1: odd" + end);
-    EXPECT_EQ(message([](reader& in) {
-                  in.byte(), in.rest(), in.fail_inside({"inner", 1});
-              }),
+    EXPECT_EQ(message([](reader& in) { in.byte(), in.rest(), in.fail_inside(error::damaged("inner", 1)); }),
               "at byte 2: inner");
 }
 
