@@ -196,12 +196,15 @@ void run_spectral(const options& o) {
     if (filter.items() == 0) throw answer_is_no{};
 }
 
-// The estimates of keys in whatever `posy count -o` saved.
-using estimator = std::function<void(std::span<const digest>, std::span<std::uint32_t>)>;
-std::pair<hasher, estimator> estimator_in(const any_body& body, const std::string& name) {
+// Estimates from whatever `posy count -o` saved.
+struct estimator {
+    hasher hash;
+    std::function<void(std::span<const digest>, std::span<std::uint32_t>)> estimate;
+};
+
+estimator estimator_in(const any_body& body, const std::string& name) {
     const auto of_sketch = [](const count_min& s) {
-        return std::pair<hasher, estimator>(s.hash(),
-                                            [&s](auto digests, auto out) { s.estimate(digests, out); });
+        return estimator{s.hash(), [&s](auto digests, auto out) { s.estimate(digests, out); }};
     };
     if (const auto* hitters = std::get_if<heavy_hitters>(&body)) return of_sketch(hitters->sketch());
     if (const auto* sketch = std::get_if<count_min>(&body)) return of_sketch(*sketch);
@@ -218,12 +221,12 @@ std::pair<hasher, estimator> estimator_in(const any_body& body, const std::strin
 void ask(const options& o) {
     o.keys.refuse_both_from_stdin(o.ask);
     const message m = load_message(o.ask, o.reading.limits());
-    const auto [hash, estimate] = estimator_in(m.body, display_name(o.ask));
+    const estimator saved = estimator_in(m.body, display_name(o.ask));
     bool found = false;
     for_each_block_in_order(o.keys, "asking", [&](const block& piece) {
-        const batch b = batch_of(o, hash, piece);
+        const batch b = batch_of(o, saved.hash, piece);
         std::vector<std::uint32_t> estimates(b.keys.size());
-        estimate(b.digests, estimates);
+        saved.estimate(b.digests, estimates);
         std::string text;
         for (std::size_t i = 0; i < estimates.size(); ++i) text += line(o, estimates[i], b.keys[i]);
         const bool any = std::ranges::any_of(estimates, [](std::uint32_t n) { return n > 0; });

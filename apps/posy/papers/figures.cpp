@@ -164,12 +164,12 @@ void add_mitzenmacher_figures(const laboratory& lab, section& s) {
         }
     }
     if (lab.trials() != 0) {
-        s.parts.emplace_back(paragraph{
-            fmt::format("The arrays of the compressed curves are the largest whose entropy keeps the budget; "
-                        "sent for real, their payloads were at most {:.4f} bits per item above it on "
-                        "average. At 16 bits per item and one hash the array would have {:.0f} bits per item; "
-                        "that point was not built.",
-                        most, theory::compressed_array_for(16, 1))});
+        s.parts.emplace_back(paragraph{fmt::format(
+            "The arrays of the compressed curves are the largest whose entropy keeps the budget; "
+            "sent for real, their payloads were at most {:.4f} bits per item above it on "
+            "average. At 16 bits per item and one hash the array would have {:.0f} bits per item; "
+            "that point was not built.",
+            most, theory::compressed_array_for(16, 1))});
     }
 }
 
