@@ -8,6 +8,7 @@
 
 #include "message/frame.hpp"
 #include "posy/publisher.hpp"
+#include "statistics.hpp"
 #include "support.hpp"
 
 namespace posy {
@@ -173,6 +174,7 @@ void run_link(int steps, std::uint64_t seed) {
     };
     remember();
     std::deque<std::vector<std::byte>> air;
+    at_least looked_up(static_cast<unsigned>(steps), "keys of the claimed generations");
     for (int now = 0; now < steps; ++now) {
         const int key = static_cast<int>(random() % 300);
         if (keys.size() < 150 && chance(0.5)) {
@@ -208,8 +210,10 @@ void run_link(int steps, std::uint64_t seed) {
         if (const auto generation = s.generation()) {
             const auto known = claimed.find(*generation);
             ASSERT_NE(known, claimed.end());
-            for (const int each : *known->second)
+            for (const int each : *known->second) {
                 ASSERT_TRUE(s.filter()->may_contain(s.filter()->hash()(each))) << now;
+                ++looked_up;
+            }
             claimed.erase(claimed.begin(), known);  // it never goes back
         }
     }
