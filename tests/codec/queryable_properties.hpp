@@ -48,7 +48,7 @@ inline bit_array bits_of(std::uint64_t size, std::initializer_list<std::uint64_t
 
 inline std::uint64_t fingerprint(byte_view bytes) { return hasher()(bytes).low; }
 
-// A copy of its own, as long as it is and anywhere: the sanitizer sees a read of one byte too many.
+// A copy in memory of exactly its size, at any alignment: the sanitizer sees a read of one byte too many.
 class exact_copy {
   public:
     explicit exact_copy(byte_view bytes, std::size_t misalign = 1)

@@ -45,7 +45,7 @@ TEST(Networks, PrefixesOfAnyLength) {
     EXPECT_FALSE(parse_network("0.0.0.0/0")->contains(at("::1")));
 }
 
-TEST(Networks, WhatIsNotOne) {
+TEST(Networks, WrongFormsAreRefused) {
     for (const auto* text :
          {"", "/", "/8", "10", "10.0.0", "10.0.0.0/", "10.0.0.0/33", "10.0.0.0/-1", "10.0.0.0/8x",
           "10.0.0.0/8/8", "::/129", "localhost", "Loopback", "global", "reserved", "10.0.0.0 /8"})
@@ -146,12 +146,12 @@ TEST(Networks, WordsAreLists) {
     EXPECT_FALSE(leads_into({}, at("127.0.0.1")));
 }
 
-TEST(Networks, WhoConnectsIsTheAddressItself) {
+TEST(Networks, APeerIsKnownByItsOuterAddressAlone) {
     const auto trusted = list({"loopback", "private", "link-local"});
     for (const auto* text :
          {"127.0.0.1", "::1", "::ffff:127.0.0.1", "10.0.0.1", "::ffff:10.0.0.1", "fd00::1"})
         EXPECT_TRUE(comes_from(trusted, at(text))) << text;
-    // Networks of others that contain addresses like ours.
+    // Addresses of other networks that embed one of ours.
     for (const auto* text : {"2002:7f00:1::5", "2002:a00:1::5", "64:ff9b::7f00:1", "64:ff9b::a00:1",
                              "::127.0.0.1", "::10.0.0.1", "::ffff:0:127.0.0.1", "2002:a9fe:1::1"}) {
         EXPECT_FALSE(comes_from(trusted, at(text))) << text;

@@ -59,7 +59,7 @@ TEST(packet, every_size_of_set_and_packet) {
     EXPECT_FALSE(pack_set(5, nothing, {.max_bytes = 20}));
 }
 
-// A set that sets more bits than any expects: all attempts fail until the plain filter.
+// A set that sets more bits than expected: all attempts fail until the plain filter.
 TEST(packet, a_set_larger_than_it_said_still_fits) {
     const auto fill = [&](bloom_filter& filter) {
         for (int key = 0; key < 20'000; ++key) filter.insert(filter.hash()(key));

@@ -75,7 +75,7 @@ TEST(subscriber, a_wrong_base_asks_for_the_whole) {
     EXPECT_EQ(*s.filter(), p.set().projection());
 }
 
-// The payload of a message with its checksum made to fit: what reads it cannot decode it.
+// A message whose payload cannot be decoded, with a checksum that fits.
 std::vector<std::byte> undecodable(std::vector<std::byte> bytes) {
     const auto header = std::to_integer<std::size_t>(bytes[7]);
     for (std::size_t i = header; i < bytes.size() - 4; ++i) bytes[i] = std::byte{0xff};
@@ -85,7 +85,7 @@ std::vector<std::byte> undecodable(std::vector<std::byte> bytes) {
     return bytes;
 }
 
-// What the header says is of no use is not decoded: that it could not be decoded does not show.
+// A message that is of no use by its header is not decoded: nothing notices that it could not be.
 TEST(subscriber, drops_by_the_header) {
     auto p = empty_publisher();
     for (int key = 0; key < 50; ++key) p.insert(p.set().hash()(key));
@@ -129,7 +129,7 @@ TEST(subscriber, follows_generations_that_go_anywhere) {
         EXPECT_EQ(s.have(), generation);
     }
     EXPECT_EQ(s.receive(whole(1, 9), 1), reception::outdated);
-    // One number, other bits: nothing until somebody says so.
+    // The same number with other bits: it is taken only after doubt().
     const auto before = s.edition();
     ASSERT_TRUE(before);
     s.doubt();

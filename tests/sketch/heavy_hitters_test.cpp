@@ -190,7 +190,7 @@ TEST(heavy_hitters, parsing_keeps_its_limits) {
     const auto bytes = payload_of(hitters);
     EXPECT_TRUE(heavy_hitters::parse(hasher(), bytes, 1200));
     EXPECT_FALSE(heavy_hitters::parse(hasher(), bytes, 1000));
-    // A candidate that the sketch does not know so well.
+    // A candidate with a count above the estimate of the sketch.
     auto wrong = bytes;
     const auto text = as_byte_view("b");
     const auto at = std::search(wrong.begin(), wrong.end(), text.begin(), text.end());
