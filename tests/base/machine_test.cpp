@@ -27,7 +27,7 @@ machine limits(const std::map<std::string, std::string>& files) {
     return within_groups(large, root.path());
 }
 
-TEST(machine, without_groups_it_is_all_there) {
+TEST(machine, without_groups_the_machine_is_the_limit) {
     EXPECT_EQ(limits({}).memory, large.memory);
     EXPECT_EQ(limits({}).cores, large.cores);
     EXPECT_EQ(limits({{"proc/self/cgroup", "nonsense\n:\n0:\n0::/x\n"}}).memory, large.memory);
@@ -69,7 +69,7 @@ TEST(machine, version_1_of_the_groups) {
     EXPECT_EQ(found.cores, 4u);
 }
 
-TEST(machine, what_is_no_limit_is_none) {
+TEST(machine, values_that_set_no_limit) {
     for (const auto* text : {"", "max", "-1", "0", "12x", "99999999999999999999999"}) {
         const auto found = limits({{"proc/self/cgroup", "0::/\n"},
                                    {"sys/fs/cgroup/memory.max", text},
@@ -81,7 +81,7 @@ TEST(machine, what_is_no_limit_is_none) {
     EXPECT_EQ(least.cores, 1u);
 }
 
-TEST(machine, this_one_has_something) {
+TEST(machine, this_machine_has_memory_and_processors) {
     EXPECT_GT(usable_memory(), std::uint64_t{1} << 20);
     EXPECT_GE(usable_cores(), 1u);
 }

@@ -36,7 +36,7 @@ TEST(bytes, round_trip_of_arrays_that_are_not_random) {
 }
 
 // Sizes around the edges of blocks and chunks, densities that use one to seven numbers of ones.
-TEST(bytes, every_kernel_gives_the_scalar_one_s_bytes_and_reads_them) {
+TEST(bytes, every_kernel_writes_and_reads_the_bytes_of_the_scalar_one) {
     std::uint64_t seed = 0;
     for (const double density : {.002, .0108, .03, .0606, .1331, .2, .25, .3, .4, .45, .5, .6, .93}) {
         const double each = theory::binary_entropy(density);

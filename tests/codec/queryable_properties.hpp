@@ -18,6 +18,7 @@
 #include "layout/probe.hpp"
 #include "posy/bit_array.hpp"
 #include "posy/digest.hpp"
+#include "statistics.hpp"
 
 namespace posy::codec {
 
@@ -47,7 +48,7 @@ inline bit_array bits_of(std::uint64_t size, std::initializer_list<std::uint64_t
 
 inline std::uint64_t fingerprint(byte_view bytes) { return hasher()(bytes).low; }
 
-// A copy of its own, as long as it is and anywhere: the sanitizer sees a read of one byte too many.
+// A copy in memory of exactly its size, at any alignment: the sanitizer sees a read of one byte too many.
 class exact_copy {
   public:
     explicit exact_copy(byte_view bytes, std::size_t misalign = 1)
@@ -196,6 +197,7 @@ void mutated_bytes(Encode encode, int mutations) {
         constexpr std::uint64_t bits = 40'000;
         const auto array = random_bits(bits, density, 17);
         const auto bytes = encode(view_of(array));
+        at_least opened(static_cast<unsigned>(mutations) / 10, "damaged arrays that open");
         for (int i = 0; i < mutations; ++i) {
             auto damaged = bytes;
             for (std::uint64_t changes = 1 + random() % 4; changes != 0; --changes) {
@@ -205,6 +207,7 @@ void mutated_bytes(Encode encode, int mutations) {
             const exact_copy copy(damaged);
             for (const auto& form : open_every_way<Form>(copy, bits)) {
                 if (!form) continue;
+                ++opened;
                 for (int j = 0; j < 50; ++j) {
                     form->prefetch(random() % bits);
                     static_cast<void>(form->test(random() % bits));
@@ -216,7 +219,7 @@ void mutated_bytes(Encode encode, int mutations) {
     }
 }
 
-// open() looked at the directory, and then somebody changed it.
+// The bytes change after open() has checked the directory.
 template <class Form, class Encode>
 void bytes_that_change_later(Encode encode) {
     std::mt19937_64 random(19);

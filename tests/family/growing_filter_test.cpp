@@ -65,7 +65,7 @@ TEST_P(every_layout_grows, keeps_the_rate_in_little_more_than_the_planned_size) 
     int unforeseen = 0;
     at_least rows(9 + 6, "numbers of keys");
     for (const double rate : {0.01, 0.001}) {
-        // What the first array holds, roughly.
+        // About as many keys as the first array holds.
         const double full =
             static_cast<double>(make(rate, first_bytes).bits()) / (6 * -1.5 * std::log2(rate));
         for (const double share : {0.003, 0.07, 0.3, 0.77, 0.95, 1.2, 2.1, 4.3, 6.0}) {
@@ -80,7 +80,7 @@ TEST_P(every_layout_grows, keeps_the_rate_in_little_more_than_the_planned_size) 
                         ((GetParam() == layout_id::narrow || share == 0.95) && arrays == likely + 1));
             ASSERT_TRUE(filter.shrink());
             EXPECT_LE(filter.false_positive_rate(), rate);
-            // As foreseen; but one that would miss the promise by a hair takes the next divisor.
+            // As foreseen, unless the rate would be just above the promise: then the next divisor is taken.
             const auto foreseen = growing_filter::expect(
                 {.rate = rate, .layout = GetParam(), .first_bytes = first_bytes}, items);
             ASSERT_TRUE(foreseen) << foreseen.error().text();
@@ -117,7 +117,7 @@ TEST_P(every_layout_grows, one_array_folds_to_the_plain_filter) {
         const checked<bloom_filter>& folded = *found;
         EXPECT_EQ(*folded, filter_of(folded->geometry(), 0, items));
         EXPECT_EQ(folded->items(), static_cast<std::uint64_t>(items));
-        // Planned for what is there. The array was so sparse that the number is known nearly to the key.
+        // Planned for the keys that are there; their number is estimated well in so sparse an array.
         ASSERT_TRUE(folded->provenance().planned);
         EXPECT_NEAR(static_cast<double>(folded->provenance().planned->items), std::max(items, 1),
                     0.01 * items);
@@ -146,7 +146,7 @@ TEST_P(every_layout_grows, repeated_keys_take_no_room) {
         EXPECT_NEAR(e.value, items, 5 * (e.high - e.low) / 4);
     };
     expect_estimate(filter, 1000);
-    // In a later array, either: what an older one has is left out.
+    // Nor do they in a later array: a key that an older one has is left out.
     auto grown = make(0.01, 1);
     const auto more = digests_of(grown.hash(), 0, 5000);
     for (int round = 0; round < 5; ++round) ASSERT_TRUE(grown.insert(more));
@@ -174,8 +174,7 @@ TEST_P(every_layout_grows, union_is_the_filter_of_both) {
     EXPECT_FALSE(unite(b, a));
 }
 
-// United again and again, arrays get fuller than any filter would fill them: at some point the promise is at
-// stake.
+// Unions make arrays fuller than insertions would. The one that would break the promise is refused.
 TEST_P(every_layout_grows, union_stops_at_the_promised_rate) {
     auto all = make(0.01, 4000);
     const auto capacity = [&] {

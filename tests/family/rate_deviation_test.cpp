@@ -30,7 +30,7 @@ TEST(rate_deviation, is_that_between_filters) {
     }
 }
 
-// A single key sets one bit of every slice, whichever: no scatter, and no rounding below none.
+// A single key sets one bit in every slice, so that there is no scatter; rounding must not make it negative.
 TEST(rate_deviation, of_next_to_nothing) {
     for (const geometry& g : all_shapes()) {
         for (const double items : {0.0, 0.4, 1.0, 2.0, 1e18}) {

@@ -2,9 +2,9 @@
 // rate is at most the planned one; what false_positive_rate() says is what is measured; nothing is forgotten
 // before T, and nothing remembered after T·(1 + 1/g).
 //
-// A pattern proposes times; of the keys at these times those come that keep the plan, so that windows are as
-// full as it allows. Every case runs under several seeds of the hash. The mean rate of these filters is
-// compared with the promise by the deviation between them, and what is measured with what the bits say by
+// A pattern proposes times. A key comes at each of them unless that would break the plan, so that windows are
+// as full as the plan allows. Every case runs under several seeds of the hash. The mean rate of these filters
+// is compared with the promise by the deviation between them, and what is measured with what the bits say by
 // binomial deviations.
 #include <cmath>
 #include <cstdlib>
@@ -39,7 +39,7 @@ std::vector<pattern> patterns() {
     const auto part = [](std::uint64_t now) { return static_cast<double>(now % window) / window; };
     return {
         {"even", [](std::uint64_t now, std::uint64_t items, auto&) { return now + window / items; }},
-        // Whatever the plan allows at once, as soon as it allows it.
+        // As many keys at once as the plan allows, as soon as it allows them.
         {"burst", [](std::uint64_t now, std::uint64_t, auto&) { return now; }},
         {"day and night",
          [=](std::uint64_t now, std::uint64_t items, std::mt19937_64& random) {
@@ -134,7 +134,7 @@ void experiment::look(const checked<window_filter>& filter, std::uint64_t now, s
     }
 }
 
-// The keys of one filter, and looks at it now and then.
+// Gives one filter its keys and looks at it now and then.
 void experiment::run_one(std::uint64_t seed) {
     checked filter(*window_filter::with_rate(how_.items, how_.rate, window, how_.generations, how_.layout,
                                              hasher(hash_family::xxh3, {seed, 0})));
@@ -229,7 +229,7 @@ TEST(window_arrivals, long_form) {
     }
 }
 
-// What the proof stands on: the rate of an array, as ln(1/(1 − f)), grows faster than its load, up to a full
+// What the proof relies on: the rate of an array, as ln(1/(1 − f)), grows faster than its load, up to a full
 // one. docs/growing.md, section 2.
 TEST(window_arrivals, full_arrays_are_the_worst) {
     for (const layout_id layout : members<layout_id>) {
@@ -258,8 +258,8 @@ TEST(window_arrivals, full_arrays_are_the_worst) {
     }
 }
 
-// The example that every even plan gets wrong: 6,000 keys at once where 10,000 were planned for a window.
-// Within 4.5 binomial deviations and the scatter of the arrays (a false alarm in 10^5).
+// An example that a plan for evenly spaced keys gets wrong: 6,000 keys at once where 10,000 were planned for
+// a window. Within 4.5 binomial deviations and the scatter of the arrays (a false alarm in 10^5).
 TEST(window_arrivals, six_thousand_at_once) {
     for (const layout_id layout : members<layout_id>) {
         auto filter = *window_filter::with_rate(10'000, 0.01, window, 6, layout);
@@ -285,7 +285,7 @@ TEST(window_arrivals, beyond_the_plan) {
     const double one = window_filter::plan_generation({6000, 0.01}, 6)->false_positive_rate;
     const double expected = 1 - std::pow(1 - one, 60);
     EXPECT_NEAR(filter.false_positive_rate(window + 60'000), expected, 5 * 0.1 / std::sqrt(60) * expected);
-    // Of the memory that took, the usual part is kept.
+    // Of the memory that this took, only the usual amount is kept.
     filter.insert(filter.hash()("x"), 9 * window);
     EXPECT_EQ(filter.memory_bytes(), 7 * (filter.geometry().bits / 8));
 }

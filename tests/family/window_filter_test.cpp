@@ -13,7 +13,7 @@ namespace {
 
 class every_layout_ages : public testing::TestWithParam<layout_id> {
   protected:
-    // So large that false positives are one in millions.
+    // Large arrays: one false positive in millions of questions.
     window_filter roomy(std::uint64_t window, unsigned generations, std::uint64_t items = 10'000) const {
         return *window_filter::make({round_up_bits(60'000, 8, GetParam()), 8, GetParam()}, {items, 0.01},
                                     window, generations);
@@ -84,7 +84,7 @@ TEST_P(every_layout_ages, the_edges) {
     EXPECT_EQ(filter.arrays(1175), 0u);
 }
 
-// A key that the array in use has already costs nothing, and is remembered from its last sight on.
+// A key that the array in use has already takes no room, and is remembered from its last insertion on.
 TEST_P(every_layout_ages, repeated_keys_take_no_room) {
     auto filter = roomy(100, 4, 8);
     const digest d = filter.hash()("x");
@@ -102,7 +102,7 @@ TEST_P(every_layout_ages, repeated_keys_take_no_room) {
     EXPECT_TRUE(filter.may_contain(d, 1021 + 100));
 }
 
-// A late key goes where it belongs: its age counts from its own time. Beyond the memory it is refused.
+// The age of a late key counts from its own time. One that is older than the window is refused.
 TEST_P(every_layout_ages, late_keys) {
     auto filter = roomy(100, 4);
     const hasher hash = filter.hash();
@@ -157,7 +157,7 @@ TEST_P(every_layout_ages, rate) {
     }
 }
 
-// Two filters that saw parts of what happened, and the one that saw it all.
+// Two filters that each saw a part of the keys, and one that saw all of them.
 TEST_P(every_layout_ages, union_saw_it_all) {
     for (const std::uint64_t pause : {0u, 60u, 400u}) {
         checked a(roomy(100, 4)), b(roomy(100, 4)), both(roomy(100, 4));
@@ -185,8 +185,8 @@ TEST_P(every_layout_ages, union_saw_it_all) {
     EXPECT_FALSE(unite(a, *window_filter::make({512, 3}, {100, 0.01}, 100, 4)));
 }
 
-// With several arrays in a slot: what either says, the union says, at every time; and nothing else but false
-// positives, of which there are next to none. Keys that come afterwards go on where there is room.
+// Several arrays per slot: the union contains at every time what either filter does, and nothing else but
+// false positives, of which there are next to none. Keys that come afterwards fill the array with room.
 TEST_P(every_layout_ages, union_of_full_arrays) {
     checked a(roomy(100, 4, 40)), b(roomy(100, 4, 40));
     const hasher hash = a->hash();

@@ -58,8 +58,8 @@ TEST_P(algebra, a_folded_filter_is_the_one_built_smaller) {
     }
 }
 
-// What the rate of an intersection is about: keys of neither set have the rate of its bits, keys of one set
-// alone that of the other filter. Within 4.5 binomial deviations: one false alarm in 150,000 per row.
+// The rate of an intersection: keys of neither set have the rate of its bits, keys of one set alone that of
+// the other filter. Within 4.5 binomial deviations: one false alarm in 150,000 per row.
 TEST(algebra_rates, an_intersection_has_a_rate_for_strangers_and_one_for_keys_of_one_set) {
     for (const layout_id layout : members<layout_id>) {
         const geometry g{512 * 500, 4, layout};
@@ -144,7 +144,7 @@ TEST(algebra_errors, geometries_that_differ_do_not_combine) {
     EXPECT_FALSE(fold(a, 0));
 }
 
-// The folds that the shapes above are too odd to reach.
+// Folds that the odd sizes above do not allow.
 TEST(algebra_errors, folds_of_round_sizes) {
     for (const layout_id layout : members<layout_id>) {
         const geometry g{512 * 360, 6, layout};

@@ -34,7 +34,8 @@ bool covers(const estimate& e, double truth) {
     return e.low <= truth + slack && truth - slack <= e.high;
 }
 
-// How often one thing was covered, and how far the number of zeros strayed that decides it.
+// How often the interval of one quantity covered the truth, and the scatter of the number of zeros that
+// decides it.
 class tally {
   public:
     tally(int least, std::string row) : row_(std::move(row)), zeros_(static_cast<unsigned>(least), row_) {}
@@ -109,7 +110,7 @@ class coverage : public testing::TestWithParam<layout_id> {
             const double zeros_a = m - static_cast<double>(a.ones()),
                          zeros_b = m - static_cast<double>(b.ones());
             const double zeros = m - static_cast<double>(ones_of_union(a.bits(), b.bits()));
-            // The zeros of the OR, less what those of A and B make to expect.
+            // The zeros of the OR, less the number expected from those of A and B.
             const double left = m * std::exp(truth * log_untouched);
             row("|A|").add(c.a, static_cast<double>(n), zeros_a);
             row("|A or B|").add(c.united, both, zeros);
@@ -190,7 +191,7 @@ TEST_P(coverage, of_growing_filters) {
     }
 }
 
-// Whatever the bits: a number, and ends around it.
+// For all bits, the estimate is a number, and its interval contains it.
 TEST_P(coverage, never_nan) {
     std::mt19937_64 random(7);
     at_least pairs(200, "pairs of filters");

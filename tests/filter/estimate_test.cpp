@@ -155,8 +155,8 @@ TEST_P(every_layout, a_higher_level_gives_a_wider_interval) {
     EXPECT_EQ(wide.value, narrow.value);
 }
 
-// Few keys in many lines: every line holds one key or none, and with more than eight hashes some keys have
-// met themselves. All but certain, for every number of hashes.
+// Few keys in many lines: every line holds one key or none, and with more than eight hashes two bits of a key
+// may be one. The estimate is all but certain, for every number of hashes.
 TEST(estimate, lightly_loaded_lines) {
     for (unsigned k = 1; k <= 16; ++k) {
         const geometry g{512 * 20'000, k, layout_id::blocked};
@@ -167,7 +167,7 @@ TEST(estimate, lightly_loaded_lines) {
     }
 }
 
-TEST(estimate, the_low_end_of_a_full_filter_knows_its_size) {
+TEST(estimate, the_low_end_of_a_full_filter_grows_with_its_size) {
     const geometry g{512 * 100, 8, layout_id::blocked};
     const estimate e = estimate_items(filter_of(g, 1, 0, 150'000));
     EXPECT_TRUE(std::isinf(e.high));

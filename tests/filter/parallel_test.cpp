@@ -1,4 +1,4 @@
-// However many threads, however the work is divided: the bits of one thread.
+// Any number of threads and any division of the work give the bits of one thread.
 #include "posy/parallel.hpp"
 
 #include <numeric>

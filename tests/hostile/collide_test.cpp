@@ -121,7 +121,7 @@ TEST(collide, a_store_of_colliding_urls_is_as_quick_as_another) {
     EXPECT_LT(std::min(seconds_for(made), seconds_for(made)), 10 * random);
 }
 
-// One name for two of them, and each would take the other's file away.
+// If two of them had one name, each would replace the other's file.
 TEST(collide, files_of_colliding_urls_are_different_files) {
     using namespace http_cache;
     using store_of_urls::response_of;

@@ -1,4 +1,4 @@
-// Every parser that a stranger's bytes can reach, by one number each, and how to feed it.
+// Every parser that bytes from elsewhere can reach, each with a number, and how to feed it.
 #pragma once
 
 #include <filesystem>

@@ -46,7 +46,7 @@ class Client : public testing::Test {
     client client_{watch_};
 };
 
-TEST_F(Client, KeepsSoManyAndDropsTheOldest) {
+TEST_F(Client, KeepsALimitedNumberAndDropsTheOldest) {
     run(keep_connections(0, client::max_kept_all + 40));
     EXPECT_EQ(client_.kept(), client::max_kept_all);
     // The oldest are new connections again, the newest are not.
@@ -66,7 +66,7 @@ TEST_F(Client, KeepsSoManyAndDropsTheOldest) {
     EXPECT_EQ(client_.kept(), client::max_kept_all - 2);
 }
 
-TEST_F(Client, KeepsSoManyOfOneServer) {
+TEST_F(Client, KeepsALimitedNumberPerServer) {
     const auto work = [&]() -> task<void> {
         std::vector<channel> all;
         for (unsigned i = 0; i < client::max_kept + 10; ++i) {

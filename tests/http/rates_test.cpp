@@ -32,7 +32,7 @@ TEST(Rates, AnIPv6HostIsItsNetwork) {
     EXPECT_TRUE(r.take(at("2001:db8:0:1::1"), {}));
 }
 
-TEST(Rates, ManyOthersDoNotResetWhoKeepsAsking) {
+TEST(Rates, ManyOthersDoNotResetOneThatKeepsAsking) {
     rates r(1, 100);
     const rates::time_point now{};
     EXPECT_TRUE(r.take(host(0), now));

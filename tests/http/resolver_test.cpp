@@ -129,7 +129,7 @@ TEST_F(Resolver, TheQueueOfClientsIsBounded) {
     EXPECT_EQ(below_->times("a"), 0);
 }
 
-TEST_F(Resolver, ManyWhoWaitAreOneQuestion) {
+TEST_F(Resolver, ManyCallersShareOneLookup) {
     std::vector<std::shared_ptr<std::string>> all;
     for (int i = 0; i < 100; ++i) all.push_back(ask("dead", chosen_by::client));
     while (below_->times("dead") == 0) context_.run_one_for(10ms);

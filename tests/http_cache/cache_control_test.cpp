@@ -45,7 +45,7 @@ TEST(cache_control, reads_every_directive_of_a_request) {
     EXPECT_EQ(of_request("").max_stale, std::nullopt);
 }
 
-TEST(cache_control, a_number_that_is_none_is_the_strictest) {
+TEST(cache_control, an_invalid_number_is_the_strictest) {
     struct row {
         const char* text;
         seconds expected;
@@ -102,7 +102,7 @@ TEST(cache_control, fields_named_are_not_kept) {
     EXPECT_TRUE(of_response("private=\"X-A\", private").is_private);
 }
 
-// What is not Cache-Control hides nothing: no quote, no semicolon.
+// Malformed text hides no directive, whether by a quote or a semicolon.
 TEST(cache_control, a_malformed_value_is_the_strictest) {
     for (const auto* text :
          {"max-age=60, x=\"abc, no-store", "x=\"a\\\", max-age=60, public", "max-age=60, \"no-store\"",

@@ -181,8 +181,8 @@ TEST(disk_store, removes_leftovers_and_leaves_strangers_alone) {
     EXPECT_EQ(files, expected);
 }
 
-// What someone put under a name of ours, before the start and after it: nothing is waited for, followed or
-// read to its end.
+// Other things under a name of ours, before the start and after it: the store waits for none, follows none
+// and reads none to its end.
 TEST(disk_store, what_others_put_in_place_of_a_file_is_a_miss) {
     const auto pipe_at = [](const fs::path& at) { ASSERT_EQ(mkfifo(at.c_str(), 0600), 0); };
     const auto folder_at = [](const fs::path& at) { fs::create_directories(at / "mine"); };
@@ -324,13 +324,13 @@ TEST(disk_store, refuses_a_folder_that_never_was_a_cache) {
     EXPECT_EQ(content(file), "mine");
     fs::remove_all(file.parent_path());
     EXPECT_TRUE(fs::is_empty(temporary.path()));
-    // What a start that was killed, or a file system, leaves in it is nothing.
+    // Leftovers of a start that was killed, and of the file system, do not count.
     write(temporary.path() / "key.posy-tmp", "half");
     fs::create_directories(temporary.path() / "lost+found");
     EXPECT_EQ(refusal_of(temporary.path()), "");
 }
 
-TEST(disk_store, a_key_that_is_none_is_an_error) {
+TEST(disk_store, an_invalid_key_is_an_error) {
     const scratch_directory temporary;
     const auto key = temporary.path() / "key", outside = temporary.path() / "outside";
     const auto refused = [&](const char* what) {

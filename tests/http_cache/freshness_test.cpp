@@ -30,7 +30,7 @@ TEST(freshness, stated_lifetimes) {
               most_seconds);
 }
 
-// What cannot be read is stale, even where the heuristic would be kinder.
+// A response with an invalid lifetime is stale, even where the heuristic would call it fresh.
 TEST(freshness, invalid_is_stale) {
     const auto modified = std::pair(std::string_view("Last-Modified"), year_before);
     EXPECT_EQ(lifetime(200, {modified, {"Expires", "0"}}), 0);

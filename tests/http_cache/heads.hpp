@@ -28,14 +28,14 @@ inline request_head get(field_list list = {}, std::string method = "GET") {
 
 inline response_head answer(unsigned status, field_list list = {}) { return {status, "", with(list)}; }
 
-// Came at noon, at once.
+// A response that came at noon, without delay.
 inline stored kept(const response_head& head, const request_head& request = get(),
                    std::string url = "http://example.org/", std::string body = "body") {
     return make_stored(std::move(url), request, head, std::make_shared<const std::string>(std::move(body)),
                        {noon, noon});
 }
 
-// One of many, of a size.
+// Number `number` of many, with a body of this size.
 inline std::string url_of(std::uint64_t number) { return "http://example.org/" + std::to_string(number); }
 inline stored plain(std::uint64_t number, std::size_t size = 1000, char fill = 'x') {
     return kept(answer(200, {{"Cache-Control", "max-age=60"}}), get(), url_of(number),

@@ -63,7 +63,7 @@ class cache_of_numbers {
 
 using numbers = std::vector<int>;
 
-TEST(s3_fifo, what_nobody_asks_for_leaves_in_order) {
+TEST(s3_fifo, entries_never_asked_for_leave_in_order) {
     cache_of_numbers cache(10);
     for (int i = 0; i < 15; ++i) cache.ask(i);
     EXPECT_EQ(cache.evicted, (numbers{0, 1, 2, 3, 4}));

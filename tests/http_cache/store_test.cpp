@@ -111,8 +111,8 @@ TEST(store, the_disk_is_read_within_the_room) {
     EXPECT_TRUE(tiers->find(url_of(1), get()));
 }
 
-// An object that was evicted while someone slow reads it is still in memory, and still counted: what comes
-// next finds the less room, and all of them together keep it.
+// An object that was evicted while a slow client reads it is still in memory, and still counted: the next
+// object finds that much less room, and all of them together stay within it.
 TEST(store, what_is_evicted_and_still_read_is_counted) {
     const auto tiers = opened({{.bytes = 200000, .shards = 1}, std::nullopt});
     const auto& room = tiers->room();

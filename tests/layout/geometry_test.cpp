@@ -14,7 +14,7 @@ std::string why_not(const geometry& g) {
     return checked ? "" : checked.error().message;
 }
 
-TEST(geometry, what_cannot_be_is_named) {
+TEST(geometry, impossible_ones_are_refused_with_the_reason) {
     const layout_id spread = layout_id::spread;
     EXPECT_EQ(why_not({1, 1, spread}), "");
     EXPECT_EQ(why_not({max_bits, 32, spread}), "");

@@ -57,7 +57,7 @@ TEST(publisher, is_due_when_a_share_of_the_bits_has_changed) {
     EXPECT_GE(p.set().flipped_count(), 32u);
 }
 
-// What is published stands still while the set moves on.
+// The published state does not change while the set does.
 TEST(publisher, the_full_message_is_the_published_state) {
     auto p = make_publisher(100);
     const auto first = *from_bytes(*p.full());

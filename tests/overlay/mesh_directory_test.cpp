@@ -20,7 +20,7 @@ publisher new_publisher(std::uint64_t seed = 0) {
     return *publisher::make(*counting_filter::make(g), {.history = 4});
 }
 
-// A peer as it is, and what has been published of it.
+// A peer with its keys, and those it has published.
 struct member {
     std::string name;
     publisher set;
@@ -159,7 +159,7 @@ TEST(mesh_directory, mixes_dialects_and_hashes) {
     // Looked at a moment before the message came, or by a clock that was set back.
     EXPECT_EQ(directory.who("http://a/", 3)[0].age, 0u);
     EXPECT_EQ(directory.summaries(3)[1].age, 0u);
-    // A peer that turns out to be something else is that.
+    // A peer may change its dialect.
     EXPECT_EQ(directory.receive("a", *plain.full(), 10), reception::replaced);
     EXPECT_EQ(directory.have("a"), 2u);
     ASSERT_TRUE(directory.receive_squid("b", squid.to_bytes(), 10));

@@ -8,8 +8,8 @@ namespace {
 using clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
-// Lookups of different keys by someone whose peer has the share `kept` of what its summary names, beside
-// false positives at the rate that it says or at another.
+// Lookups of different keys at a peer that has the share `kept` of what its summary names, and false
+// positives at the rate that the summary states or at another.
 struct trial {
     double predicted, real, named = 0, kept = 0;
     std::uint64_t lookups = 20'000;
@@ -63,7 +63,7 @@ TEST(reputation, one_popular_key_says_no_more_the_second_time) {
     EXPECT_EQ(r.rests(), 0u);
 }
 
-// A long time of honesty is no credit for lies.
+// Long honesty does not excuse later lies.
 TEST(reputation, a_peer_that_turns_bad_is_found_as_soon) {
     reputation r;
     const auto now = clock::time_point() + 1h;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "posy/theory.hpp"
+#include "statistics.hpp"
 
 namespace posy {
 namespace {
@@ -190,9 +191,11 @@ TEST(plan, the_smallest_delta_is_the_smallest) {
             const auto p = *choose(want);
             EXPECT_LE(p.false_positive_rate, rate);
             EXPECT_LE(p.memory_bytes(), 200'000u);
+            at_least others(10, "numbers of hashes");
             for (unsigned k = 1; k <= 32; ++k) {
                 const auto bits = smallest_bits(want.items, rate, k, layout_id::spread);
                 if (!bits || *bits > 1'600'000) continue;
+                ++others;
                 const auto other = *predict(want.items, {*bits, k, layout_id::spread}, change);
                 EXPECT_GE(*other.delta_bits, 0.95 * *p.delta_bits);
                 if (other.fill <= 0.5) {
@@ -286,12 +289,14 @@ TEST(plan, extremes) {
                                    std::uint64_t{1} << 34, std::uint64_t{1} << 40});
         rates.insert(rates.end(), {0.99, 0.5, 0.1, 0.01, 1e-4, 1e-6, 1e-9});
     }
+    at_least plans(sizes.size() * rates.size() * layout_ids().size() / 2, "plans");
     for (const std::uint64_t items : sizes) {
         for (const double rate : rates) {
             for (const layout_id layout : members<layout_id>) {
                 const auto a =
                     advise({.items = items, .rate = rate, .layout = layout, .delta_fraction = 0.1});
                 if (!a) continue;
+                ++plans;
                 const plan& p = a->chosen;
                 EXPECT_TRUE(check(p.geometry()));
                 EXPECT_LE(p.false_positive_rate, rate);

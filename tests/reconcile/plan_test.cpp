@@ -63,7 +63,7 @@ void expect_truth(const set_sizes& sizes, const settings& how, digest_width widt
     EXPECT_NEAR(m.listed.mean(), plan->listed, 0.05 + 4.5 * 0.5 / runs) << what;
 }
 
-// Differences of no item and of all of both sets, and the choices between.
+// Differences from none to all items of both sets.
 std::vector<set_sizes> shapes_of(std::uint64_t here, std::uint64_t there) {
     std::vector<set_sizes> shapes;
     const auto n = static_cast<double>(std::max(here, there));
@@ -136,7 +136,7 @@ TEST(reconcile_plan, filters_and_trees_find_the_share_that_was_expected) {
     }
 }
 
-// Beyond what is built and measured, a plan is a multiple: of half of the items, that many bytes less.
+// Sets that are too large to build and measure: twice the items take twice the bytes.
 TEST(reconcile_plan, large_sets_are_multiples_of_smaller_ones) {
     for (const method how : {method::filter, method::tree}) {
         const auto half = *expect({100'000, 0, 0}, {.method = how});

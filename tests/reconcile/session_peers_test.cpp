@@ -49,7 +49,7 @@ TEST(reconcile_session_peers, a_refusal_cannot_write_to_the_terminal) {
     EXPECT_LT(received.error().message.size(), 600u);
 }
 
-// A list that is not what was asked for, or goes back behind what was listed.
+// A list that is not what was asked for, or repeats what was listed.
 TEST(reconcile_session_peers, wrong_parts_are_refused) {
     const auto sets = make_sets(100, 20, 20);
     const auto part_of = [&](std::uint64_t first, std::uint64_t end) {
@@ -89,8 +89,8 @@ TEST(reconcile_session_peers, a_peer_is_sent_no_more_symbols_than_the_list) {
     EXPECT_EQ(std::get<envelope>(answer.body).kind(), kind::list);
 }
 
-// Symbols that never decode end at a bound that the sizes of the sets give: the list is asked for instead.
-// Where memory is short and counts say that the difference is small, at the limit of memory.
+// The sizes of the sets bound how many symbols are taken that never decode: then the list is asked for. Where
+// memory is short and counts say that the difference is small, the limit of memory is the bound.
 TEST(reconcile_session_peers, endless_nonsense_comes_to_an_end) {
     const auto sets = make_sets(1000, 0, 0);
     std::mt19937_64 random(5);

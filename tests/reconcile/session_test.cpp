@@ -84,8 +84,8 @@ TEST(reconcile_session, the_approximate_ways_find_the_share_they_predict) {
     }
 }
 
-// Between symbols and list: a part of the list comes first, and the rest of it or symbols then. All three
-// ways to go on are taken here, and each element is sent once.
+// Where symbols and the list cost about the same, a part of the list comes first, then the rest of it or
+// symbols. All three outcomes occur here, and each element is sent once.
 TEST(reconcile_session, a_part_of_the_list_settles_what_it_covers) {
     bool whole = false, part = false, none = false;
     for (std::uint64_t seed = 1; seed <= 30; ++seed) {

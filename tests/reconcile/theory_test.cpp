@@ -91,9 +91,9 @@ TEST(reconcile_theory, tree_found_is_that_of_a_simulated_walk) {
     }
 }
 
-// How much the share varies between trees is what a mistake that hides many makes of it; by formula and in
-// tries of 400 random keys, each node a mistake or not, once for all that are below. 3,000 tries know a
-// deviation to 1.3 % were it normal; the shares have a longer tail, so 15 %.
+// The share found varies between trees because one mistake hides all keys below it: by formula, and in tries
+// of 400 random keys in which each node is a mistake or not. 3,000 tries tell a deviation to 1.3 % if it is
+// normal; the shares have a longer tail, so 15 %.
 TEST(reconcile_theory, tree_found_deviation_is_that_of_simulated_tries) {
     for (const auto& [corrections, rate] : {std::pair{0u, 0.05}, {1u, 0.1}, {1u, 0.3}, {2u, 0.4}}) {
         std::mt19937_64 random(11);

@@ -16,7 +16,7 @@ reconciliation_tree tree_of(const digest_set& set, double bits_per_item = 10, un
     return *reconciliation_tree::make(set, *plan_tree(set.size(), bits_per_item, corrections, grain));
 }
 
-// What is found is always lacking: a tree errs only by silence.
+// A tree may overlook an element, but never reports one that the other set has.
 TEST(reconcile_tree, finds_only_what_the_other_set_lacks) {
     const struct {
         std::size_t common, a, b;
@@ -43,7 +43,7 @@ TEST(reconcile_tree, finds_only_what_the_other_set_lacks) {
     }
 }
 
-// Digests that are all in one corner make a deep trie; it works, if not as fast.
+// Digests with a long common prefix make a deep trie: slower, but right.
 TEST(reconcile_tree, takes_digests_that_are_not_random) {
     std::vector<digest> a, b;
     for (std::uint64_t i = 0; i < 1000; ++i) {

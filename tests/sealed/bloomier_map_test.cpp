@@ -60,8 +60,8 @@ TEST(bloomier_map, a_million_keys_with_eight_bits) {
     EXPECT_NEAR(static_cast<double>(found_among(map, random_digests(1'000'000, 34))), 10'000, 450);
 }
 
-// The widest equations there are: 64 bits of value, 32 of fingerprint.
-TEST(bloomier_map, whole_words_and_hardly_a_stranger) {
+// 64 bits of value and 32 of fingerprint.
+TEST(bloomier_map, the_widest_equations) {
     const auto digests = random_digests(5000, 35);
     const auto values = random_values(digests.size(), 64, 36);
     const checked map(*bloomier_map::make(hasher(), digests, values, {.rate = 0x1p-32}), digests, values);
@@ -71,7 +71,7 @@ TEST(bloomier_map, whole_words_and_hardly_a_stranger) {
     EXPECT_TRUE(std::ranges::equal(map.sent()->bytes(), map->bytes()));
 }
 
-// At rate 1 only values are stored, and everyone has one.
+// At rate 1 only values are stored, and every key has one, inserted or not.
 TEST(bloomier_map, a_function_without_fingerprints) {
     const auto digests = random_digests(3000, 38);
     const auto values = random_values(digests.size(), 3, 39);

@@ -41,7 +41,7 @@ TEST(compressed, half_full_is_the_worst_choice) {
     EXPECT_NEAR(beta(1e-300), 0.5, 1e-3);  // the limit is only approached as 1/ln p
 }
 
-TEST(compressed, beta_is_the_rate_a_bit) {
+TEST(compressed, beta_is_the_rate_per_bit) {
     for (const double k : {1.0, 2.0, 5.0}) {
         const double m = 20, z = compressed_bits(1, m, k), f = false_positive_rate_asymptotic(1, m, k);
         EXPECT_NEAR(std::pow(beta(zero_probability_asymptotic(1, m, k)), z) / f, 1, 1e-13);

@@ -33,8 +33,8 @@ TEST(occupancy, is_that_of_an_enumeration) {
     }
 }
 
-// P(all loads < j) for 0, 1, … throws, group by group: of those that are left the next takes a binomial
-// number.
+// P(all loads < j) for 0, 1, … throws, group by group: each takes a binomial number of the throws that are
+// left.
 std::vector<double> all_below(unsigned throws, unsigned groups, unsigned j) {
     std::vector<double> well(throws + 1);
     for (unsigned t = 0; t <= throws; ++t) well[t] = t < j;
