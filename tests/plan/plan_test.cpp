@@ -289,7 +289,7 @@ TEST(plan, extremes) {
                                    std::uint64_t{1} << 34, std::uint64_t{1} << 40});
         rates.insert(rates.end(), {0.99, 0.5, 0.1, 0.01, 1e-4, 1e-6, 1e-9});
     }
-    at_least plans(sizes.size() * rates.size() * layout_ids().size() / 2, "plans");
+    at_least plans(sizes.size() * rates.size() * members<layout_id>.size() / 2, "plans");
     for (const std::uint64_t items : sizes) {
         for (const double rate : rates) {
             for (const layout_id layout : members<layout_id>) {

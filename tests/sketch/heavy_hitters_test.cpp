@@ -140,7 +140,7 @@ TEST(heavy_hitters, merging) {
                 checked a(empty()), b(empty());
                 feed(a, keys.first(keys.size() / 3));
                 feed(b, keys.subspan(keys.size() / 3, keys.size() / 3));
-                ASSERT_TRUE(a.merge(b));
+                ASSERT_TRUE(unite(a, b));
                 feed(a, keys.subspan(keys.size() / 3 * 2));
                 EXPECT_EQ(a->sketch().total(), keys.size());
                 a.report();
@@ -149,9 +149,9 @@ TEST(heavy_hitters, merging) {
     }
     const auto sketch = [](unsigned depth) { return *count_min::make(hasher(), 40, depth); };
     auto a = *heavy_hitters::top(sketch(3), 5);
-    EXPECT_FALSE(a.merge(*heavy_hitters::top(sketch(3), 6)));
-    EXPECT_FALSE(a.merge(*heavy_hitters::top(sketch(4), 5)));
-    EXPECT_FALSE(a.merge(*heavy_hitters::above(sketch(3), 0.1)));
+    EXPECT_FALSE(unite(a, *heavy_hitters::top(sketch(3), 6)));
+    EXPECT_FALSE(unite(a, *heavy_hitters::top(sketch(4), 5)));
+    EXPECT_FALSE(unite(a, *heavy_hitters::above(sketch(3), 0.1)));
 }
 
 TEST(heavy_hitters, refusals) {
@@ -188,8 +188,8 @@ TEST(heavy_hitters, parsing_keeps_its_limits) {
     auto hitters = *heavy_hitters::top(*count_min::make(hasher(), 8, 1), 50);
     feed(hitters, std::vector<std::string>{std::string(1000, 'a'), "b"});
     const auto bytes = payload_of(hitters);
-    EXPECT_TRUE(heavy_hitters::parse(hasher(), bytes, 1200));
-    EXPECT_FALSE(heavy_hitters::parse(hasher(), bytes, 1000));
+    EXPECT_TRUE(heavy_hitters::parse(hasher(), bytes, read_limits::exactly(1200)));
+    EXPECT_FALSE(heavy_hitters::parse(hasher(), bytes, read_limits::exactly(1000)));
     // A candidate with a count above the estimate of the sketch.
     auto wrong = bytes;
     const auto text = as_byte_view("b");
