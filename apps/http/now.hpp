@@ -21,9 +21,9 @@ inline std::int64_t time_of_day() { return detail::milliseconds_of<std::chrono::
 
 // The same, but never less than before: for ages, intervals and generations.
 inline std::uint64_t milliseconds_now() {
-    static forward_clock clock;
-    return static_cast<std::uint64_t>(clock.at(detail::milliseconds_of<std::chrono::system_clock>(),
-                                               detail::milliseconds_of<std::chrono::steady_clock>()));
+    static forward_clock forward;
+    return static_cast<std::uint64_t>(forward.at(detail::milliseconds_of<std::chrono::system_clock>(),
+                                                 detail::milliseconds_of<std::chrono::steady_clock>()));
 }
 
 inline std::int64_t seconds_now() { return static_cast<std::int64_t>(milliseconds_now() / 1000); }

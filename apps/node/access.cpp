@@ -9,18 +9,6 @@ namespace posy::node {
 
 namespace {
 
-constexpr roles bit(role r) { return static_cast<roles>(r); }
-constexpr roles everything = bit(role::peer) | bit(role::client) | bit(role::administrator);
-
-// The roles of which one is enough for a path of the node.
-roles needed_for(bool get, std::string_view path) {
-    const roles boss = bit(role::administrator);
-    if (get && path == "/have") return boss | bit(role::peer) | bit(role::client);
-    if ((get && (path == "/summary" || path == squid_path)) || path == "/hint") return boss | bit(role::peer);
-    if (get && (path == "/who" || path.starts_with("/keys/"))) return boss | bit(role::client);
-    return boss;
-}
-
 bool same_secret(std::string_view a, std::string_view b) {
     return a.size() == b.size() && CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
 }
@@ -32,7 +20,7 @@ bool came_through_a_proxy(const http_cache::fields& fields) {
 // A path of this node, not a URL that is to be fetched or a host to be connected to.
 bool is_for_us(const http::request_head& head) { return head.target.starts_with('/'); }
 
-// A browser says whose page sends a request; whoever visits a page does not mean to change our set.
+// A browser says whose page sends a request; visiting a page must not change our set.
 bool from_another_site(const http_cache::fields& fields) {
     const auto origin = fields.find("Origin"), host = fields.find("Host");
     if (!origin) return false;
@@ -115,7 +103,8 @@ bool access::answers_to(std::string_view authority, const http::request& r) cons
     return !failed && (address.is_loopback() || address == r.connection.local());
 }
 
-std::optional<http::response> access::refuses(const http::request& r, std::string_view path) const {
+std::optional<http::response> access::refuses(const http::request& r, roles enough) const {
+    if (enough == for_anyone) return std::nullopt;
     const bool get = r.head.method == "GET" || r.head.method == "HEAD";
     // The URL of a request says more than its Host (RFC 9112, 3.2.2).
     const auto absolute = http::parse_url(r.head.target);
@@ -127,17 +116,17 @@ std::optional<http::response> access::refuses(const http::request& r, std::strin
         return refused(421, fmt::format("this node is not called '{}'; if it should be, start it with "
                                         "--host-name and that name",
                                         authority));
-    const auto needed = needed_for(get, path);
-    if (!(roles_of(r) & needed)) {
-        const auto least = needed & bit(role::client) ? role::client
-                           : needed & bit(role::peer) ? role::peer
+    if (!(roles_of(r) & enough)) {
+        const auto least = enough & bit(role::client) ? role::client
+                           : enough & bit(role::peer) ? role::peer
                                                       : role::administrator;
         auto a = refused(token_.empty() ? 403 : 401, denial(least, r));
         if (!token_.empty()) a.head.fields.add("WWW-Authenticate", "Bearer");
         return a;
     }
     if (!get && from_another_site(r.head.fields))
-        return refused(403, "a page of another site may not change anything here");
+        return refused(403,
+                       "access denied: a page of another site (Origin) may not change anything on this node");
     return std::nullopt;
 }
 

@@ -6,10 +6,10 @@
 //   client          asks who has a key; uses the proxy
 //   administrator   all that, changes keys, sees figures and the page
 //
-// Without a token and a list, this machine administers. The address of a request that came through somebody
-// else's proxy (Via, Forwarded, X-Forwarded-For) is the proxy's, and the proxy lends it to all of its
+// Without a token and a list, this machine administers. The address of a request that came through another
+// proxy (Via, Forwarded, X-Forwarded-For) is the proxy's, and the proxy lends it to all of its
 // clients. Such a request never administers. For a path of the node it has the roles of --allow-peer and
-// --allow-client alone, where somebody wrote that address down; what being an administrator's address gives
+// --allow-client alone, which name that address explicitly; what being an administrator's address gives
 // beside, such as summaries to this machine, it does not have. Requests with absolute URLs are from proxies
 // that were configured to ask this one, and their addresses stay peers and clients.
 //
@@ -29,22 +29,29 @@
 
 namespace posy::node {
 
-inline constexpr std::string_view squid_path = "/squid-internal-periodic/store_digest";
-
 enum class role : unsigned { peer = 1, client = 2, administrator = 4 };
 // A set of roles.
 using roles = unsigned;
+constexpr roles bit(role r) { return static_cast<roles>(r); }
+inline constexpr roles everything = bit(role::peer) | bit(role::client) | bit(role::administrator);
+
+// To whom a path is answered. Administrators always may; for_anyone skips all checks, also of the name.
+inline constexpr roles for_administrators = bit(role::administrator);
+inline constexpr roles for_peers = bit(role::peer) | for_administrators;
+inline constexpr roles for_clients = bit(role::client) | for_administrators;
+inline constexpr roles for_anyone = ~roles{0};
 
 class access {
   public:
     explicit access(const options&);
 
     roles roles_of(const http::request&) const;
-    bool is(role r, const http::request& of) const { return roles_of(of) & static_cast<roles>(r); }
+    bool is(role r, const http::request& of) const { return roles_of(of) & bit(r); }
     // The answer to a request for a path of the node that is not to be answered otherwise: 421 when it is for
-    // another name, 401 or 403 when it is from somebody who may not.
-    std::optional<http::response> refuses(const http::request&, std::string_view path) const;
-    // Why somebody without the role is refused.
+    // another name; 401 or 403 when the sender has none of the roles that are enough, or when it changes
+    // something and comes from a page of another site; 400 when it changes something and names no host.
+    std::optional<http::response> refuses(const http::request&, roles enough) const;
+    // Why a request without the role is refused.
     std::string denial(role, const http::request&) const;
 
   private:

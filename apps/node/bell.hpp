@@ -21,7 +21,7 @@ class bell {
         return rings_;
     }
 
-    // Until it rings, or for so long; not at all if it has rung more than `heard` times already.
+    // Until it rings, or for `time` at most; not at all if it has rung more than `heard` times already.
     http::task<void> wait(http::asio::io_context& here, http::clock::duration time, std::uint64_t heard) {
         auto timer = std::make_shared<http::asio::steady_timer>(here, time);
         {

@@ -2,13 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
 #include <cmath>
 #include <limits>
 #include <stdexcept>
 #include <unordered_map>
 
-#include "http/now.hpp"
 #include "posy/secret_hash.hpp"
 #include "posy/theory.hpp"
 
@@ -40,7 +38,7 @@ double items_changed(double bits, double fill) {
 
 hasher hash_at(std::uint64_t now, const options& how) {
     if (how.rehash.count() == 0) return hasher(how.hash, how.seed);
-    // Keyed, so that whoever knows the seeds that were published cannot tell the next.
+    // Keyed, so that the next seed cannot be told from those that were published.
     const digest d =
         hasher(hash_family::siphash, how.seed)(now / static_cast<std::uint64_t>(how.rehash.count()));
     return hasher(how.hash, {d.low, how.hash == hash_family::siphash ? d.high : 0});
@@ -87,8 +85,8 @@ result<plan> shape_for(std::uint64_t items, const options& how) {
     return *best;
 }
 
-local_set::local_set(const options& how, key_source all)
-    : how_(how), all_(std::move(all)), hash_(hash_at(http::milliseconds_now(), how_)) {
+local_set::local_set(const options& how, key_source all, clock now)
+    : how_(how), all_(std::move(all)), now_(std::move(now)), hash_(hash_at(now_(), how_)) {
     std::uint64_t known = 0;
     all_([&](std::string_view) { ++known; });
     planned_ = std::max({how_.items, 2 * known, std::uint64_t{64}});
@@ -99,9 +97,9 @@ local_set::local_set(const options& how, key_source all)
                                 .max_age = static_cast<std::uint64_t>(how_.interval.count()),
                                 .change_bits = how_.change_bits,
                                 .least_items = planned_,
-                                .first_generation = http::milliseconds_now(),
+                                .first_generation = now_(),
                                 .want = how_.sharing == sharing::full ? coding::raw : coding::smallest};
-    publisher_ = must(publisher::make(std::move(filter), publishing, http::milliseconds_now()));
+    publisher_ = must(publisher::make(std::move(filter), publishing, now_()));
     generation_ = publisher_->generation();
 }
 
@@ -124,7 +122,7 @@ bool local_set::may_contain(std::string_view key) const {
 bool local_set::tick() {
     const auto before = generation_.load();
     std::unique_lock lock(mutex_);
-    const hasher hash = hash_at(http::milliseconds_now(), how_);
+    const hasher hash = hash_at(now_(), how_);
     if (publisher_->set().items() > 2 * planned_ || hash != hash_) {
         hash_ = hash;  // also if this fails: it is tried again with the next
         lock.unlock();
@@ -138,16 +136,15 @@ bool local_set::tick() {
 
 // The paper's c, or the time.
 void local_set::changed(std::unique_lock<std::mutex>& lock) {
-    if (!publisher_->due(http::milliseconds_now())) return;
-    must(publisher_->publish(http::milliseconds_now()));
+    if (!publisher_->due(now_())) return;
+    must(publisher_->publish(now_()));
     generation_ = publisher_->generation();
-    answers_.clear();
     lock.unlock();
     if (on_publish) on_publish();
 }
 
-// Whoever changes the set holds a lock on the key when it comes here, so the keys cannot be read under our
-// own. They are read without it, and what happened meanwhile is done once more to what was read: entering and
+// A caller that changes the set holds a lock on the key, so the keys cannot be read under our own lock.
+// They are read without it, and what happened meanwhile is done once more to what was read: entering and
 // leaving a set twice is the same as once. So is the filter made, and nobody waits for it. The filter counts
 // keys, not digests: of two keys with one digest, one may leave, and the other is still found.
 void local_set::rebuild() {
@@ -172,36 +169,21 @@ void local_set::rebuild() {
     }
     const bool rehashed = publisher_->set().hash() != hash;
     planned_ = planned;
-    must(publisher_->rebase(std::move(filter), http::milliseconds_now()));
+    must(publisher_->rebase(std::move(filter), now_()));
     generation_ = publisher_->generation();
-    answers_.clear();
     rebuilt_ += outgrown;
     rehashed_ += rehashed;
 }
 
-local_set::answer local_set::summary(std::optional<held> known, bool deltas) {
+publisher::reply local_set::summary(const question& asked) {
+    const auto known = held_of(asked.tag);
     const std::lock_guard lock(mutex_);
-    const auto generation = publisher_->generation();
-    const edition present{generation, *publisher_->checksum_of(generation)};
-    std::optional<std::uint64_t> have;
-    // The number alone may be another publisher's: one that was here before, or that shares the address.
-    if (known && (!known->checksum || publisher_->checksum_of(known->generation) == known->checksum))
-        have = known->generation;
-    if (have == generation) return {answer::unchanged, present, nullptr};
-    const auto shared = [](std::vector<std::byte> message) {
-        return std::make_shared<const std::vector<std::byte>>(std::move(message));
-    };
-    auto& whole = answers_[std::nullopt];
-    if (!whole.message) whole = {answer::whole, present, shared(must(publisher_->full()))};
-    if (!deltas || !have || how_.sharing != sharing::delta) return whole;
-    const auto kept = answers_.find(have);
-    if (kept != answers_.end()) return kept->second;
-    // Only what the publisher remembers is kept: whoever makes up generations does not fill our memory.
-    auto delta = must(publisher_->delta_from(*have));
-    if (!delta) return whole;
-    auto& a = answers_[have] = whole;
-    if (delta->size() < whole.message->size()) a = {answer::changes, present, shared(std::move(*delta))};
-    return a;
+    std::optional<edition> have;
+    if (known) {
+        const auto checksum = known->checksum ? known->checksum : publisher_->checksum_of(known->generation);
+        if (checksum) have = edition{known->generation, *checksum};
+    }
+    return must(publisher_->answer(have, asked.deltas && how_.sharing == sharing::delta));
 }
 
 local_set::facts local_set::describe() const {

@@ -1,4 +1,4 @@
-// The set a node tells others about: a publisher whose answers are kept until the next generation.
+// The set a node tells others about: a publisher under a lock, whose filter grows with the set.
 //
 // Its geometry is the planner's for the chosen way of sharing: of all numbers of hashes that give the rate,
 // the one with the smallest array, message or delta (Mitzenmacher 2002, Table VI). It is not changed lightly,
@@ -8,29 +8,28 @@
 // With `rehash` the seed changes with the clock, so that a key that is a false positive does not stay one
 // (Broder & Mitzenmacher 2004, 7.2). The seed of a period follows from the node's own seed and the number of
 // the period since 1970: after a restart it is the same again, and nodes that were told the same have the
-// same, so that whoever follows them hashes a key once.
+// same, so that their followers hash a key once.
 //
-// Thread safety: all calls from any thread. Cost: a lock and an insertion; one call in a generation also
-// publishes, a pass over the array.
+// Time is handed in as a clock, so that a simulation runs the same code. Thread safety: all calls from any
+// thread. Cost: a lock and an insertion; one call in a generation also publishes, a pass over the array.
 #pragma once
 
 #include <atomic>
 #include <functional>
-#include <map>
-#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "http/now.hpp"
 #include "options.hpp"
 #include "posy/plan.hpp"
 #include "posy/publisher.hpp"
-#include "posy/subscriber.hpp"
+#include "summary_protocol.hpp"
 
 namespace posy::node {
 
-// The shape for so many items, shared and updated as the options say.
+// The shape for `items`, shared and updated as the options say.
 result<plan> shape_for(std::uint64_t items, const options&);
 // The hash of the summary at a time in milliseconds since 1970.
 hasher hash_at(std::uint64_t now, const options&);
@@ -41,8 +40,11 @@ class local_set {
     // Calls visit with every key of the set. Others may change the set meanwhile, from other threads.
     using key_source = std::function<void(const visit&)>;
 
+    // Milliseconds since 1970, never less than before.
+    using clock = std::function<std::uint64_t()>;
+
     // The keys of `all` are in the set from the start. Throws std::runtime_error.
-    local_set(const options&, key_source all);
+    local_set(const options&, key_source all, clock now = http::milliseconds_now);
 
     void insert(std::string_view key);
     void remove(std::string_view key);
@@ -51,22 +53,11 @@ class local_set {
     // Publishes if it is time, and builds the filter anew if that is due, which takes a pass over all keys;
     // true if a new generation came of it. insert() and remove() publish themselves. One call at a time.
     bool tick();
-    // Called after every publication, on the thread that made it: perhaps under a lock of whoever changed the
-    // set.
+    // Called after every publication, on the thread that made it, perhaps under a lock of the caller that
+    // changed the set.
     std::function<void()> on_publish;
 
-    struct answer {
-        enum kind { unchanged, whole, changes } what = unchanged;
-        edition which{};
-        std::shared_ptr<const std::vector<std::byte>> message;
-    };
-    // What someone holds: the bits of a generation, or whatever bits had that number.
-    struct held {
-        std::uint64_t generation = 0;
-        std::optional<std::uint32_t> checksum{};
-    };
-    // For someone who holds `have`, and understands deltas or not.
-    answer summary(std::optional<held> have, bool deltas);
+    publisher::reply summary(const question&);
     std::uint64_t generation() const { return generation_; }
 
     struct facts {
@@ -84,15 +75,15 @@ class local_set {
 
     options how_;
     key_source all_;
+    clock now_;
     hasher hash_;  // of the filter; if it could not be made anew, the one that it should have
     mutable std::mutex mutex_;
     std::optional<publisher> publisher_;
     std::uint64_t planned_ = 0;  // changed by tick() alone
     std::uint64_t rebuilt_ = 0, rehashed_ = 0;
     std::atomic<std::uint64_t> generation_{0};
-    std::map<std::optional<std::uint64_t>, answer> answers_;  // by what the asker holds
     // A key as rebuild() knows it. The secret digest tells keys apart; the public one, which goes into the
-    // filter, may be that of many: whoever chooses the keys can see to it.
+    // filter, may be that of many: keys can be chosen so.
     struct known_key {
         digest secret, in_filter;
     };

@@ -24,7 +24,7 @@ std::string metrics::label(std::string_view name, std::string_view value) {
     return quoted + '"';
 }
 
-// The samples of a family have to stand together, whoever adds them.
+// The samples of a family have to stand together, in whatever order they are added.
 void metrics::add(std::string_view type, std::string_view name, std::string_view help, double value,
                   std::string_view labels) {
     auto found = std::ranges::find(families_, name, &family::name);

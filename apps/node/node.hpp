@@ -1,9 +1,9 @@
-// The node: tells others what it holds, and knows who holds what. docs/node.md is its protocol.
+// The node: publishes its set to peers, and knows which peers may hold a key. docs/node.md is its protocol.
 //
 // It is a part of a server, not one itself: `posy node` gives it all requests, a proxy those that are meant
 // for it. Thread safety: requests come on the threads of the server, changes of the set from anywhere. What
 // takes long is done on threads of the node's own: changes of the keys, messages and figures, and passes over
-// all keys do not wait for each other, and nobody else waits for them.
+// all keys do not wait for each other, and connections do not wait for them.
 #pragma once
 
 #include <boost/asio/thread_pool.hpp>
@@ -20,6 +20,7 @@
 #include "metrics.hpp"
 #include "options.hpp"
 #include "peers.hpp"
+#include "squid_publication.hpp"
 
 namespace posy::node {
 
@@ -41,35 +42,56 @@ class node {
     mesh_directory& directory() { return directory_; }
     traffic& bytes() { return traffic_; }
     const options& how() const { return how_; }
-    // Further figures, and whether a key is held at this moment: from whoever owns the node.
+    // Set by the owner of the node: further figures, and whether a key is held at this moment.
     std::function<void(metrics&)> describe_more;
     std::function<bool(std::string_view key)> holds;
 
     // Reads the file of peers again. From any thread.
     void reload();
-    // After the server ran, and before whoever has the keys is gone: what is being worked on ends.
+    // After the server ran, and while the source of the keys still exists: ends the work in hand.
     void finish();
 
   private:
     node(const options&, http::server&, std::unique_ptr<key_store>, local_set::key_source);
     std::vector<peer_address> peers_wanted() const;
     http::task<void> keep_time();
-    http::task<void> send_summary(http::request&);
-    http::task<void> send_squid_digest(http::request&);
-    using squid_message = std::shared_ptr<const std::vector<std::byte>>;
-    squid_message make_squid_digest();
-    http::task<local_set::answer> summary(http::worker&, std::optional<local_set::held> have, bool deltas);
-    http::task<metrics> collected(http::worker&);
+    bool have(std::string_view key) const;
+
+    // A request for a path of the node, and what answers it (node_routes.cpp).
+    struct call {
+        http::request& request;
+        std::string_view query;
+    };
+    struct route;
+    static const route& route_of(std::string_view method, std::string_view path);
+    http::task<void> no_route(const call&);
+    http::task<void> say_healthy(const call&);
+    http::task<void> send_summary(const call&);
+    http::task<void> send_squid_digest(const call&);
+    http::task<void> take_hint(const call&);
+    http::task<void> say_have(const call&);
+    http::task<void> say_who(const call&);
+    http::task<void> change_keys(const call&);
+    http::task<void> send_metrics(const call&);
+    http::task<void> send_history(const call&);
+    http::task<void> send_page(const call&);
+    http::response who(const std::string& key) const;
+
+    http::task<publisher::reply> reply_to(http::worker&, question);
+    http::task<publisher::reply> awaited_reply(http::request&);
 
     struct changes {
         std::uint64_t added = 0, removed = 0, unchanged = 0;
     };
     http::task<changes> change(http::request&, std::vector<key_change>);
-    http::task<http::response> change_listed_keys(http::request&);
-    http::task<http::response> change_keys(http::request&);
-    http::response who(std::string_view query);
-    bool have(std::string_view key) const;
-    metrics collect();
+    http::task<http::response> changed_keys(http::request&);
+    http::task<http::response> changed_listed_keys(http::request&);
+
+    http::task<metrics> collected(http::worker&);
+    metrics collect() const;
+    static void describe(const local_set::facts&, metrics&);
+    static void describe(const traffic&, metrics&);
+    static void describe(const http::server&, metrics&);
 
     options how_;
     http::server& server_;
@@ -83,8 +105,7 @@ class node {
     bell bell_;
     history history_;
     http::clock::time_point started_ = http::clock::now();
-    std::uint64_t squid_generation_ = 0;
-    squid_message squid_digest_;
+    squid_publication squid_;
     // Last: what runs there uses all the others.
     asio::thread_pool changing_{1}, telling_{1}, reading_{1};
 };

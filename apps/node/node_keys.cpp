@@ -2,8 +2,8 @@
 //
 // A disk may take its time over a change, so none is made on the thread of a connection. Lines that come
 // together are made in pieces: one record of the store and, with --sync, three disk flushes for each. A
-// piece is small enough that damage to its record costs few keys, and that whoever stops the node waits for
-// one piece alone.
+// piece is small enough that damage to its record costs few keys, and that stopping the node waits for one
+// piece alone.
 #include "answers.hpp"
 #include "http/elsewhere.hpp"
 #include "node.hpp"
@@ -73,7 +73,7 @@ http::task<node::changes> node::change(http::request& r, std::vector<key_change>
     co_return done;
 }
 
-http::task<http::response> node::change_listed_keys(http::request& r) {
+http::task<http::response> node::changed_listed_keys(http::request& r) {
     change_lines lines;
     changes all;
     for (bool more = true; more;) {
@@ -88,11 +88,17 @@ http::task<http::response> node::change_listed_keys(http::request& r) {
     co_return json({{"added", all.added}, {"removed", all.removed}, {"unchanged", all.unchanged}});
 }
 
-http::task<http::response> node::change_keys(http::request& r) {
-    if (!keys_) co_return answer(405, "the set of this node is that of its cache\n");
+http::task<void> node::change_keys(const call& c) {
+    const auto a = co_await changed_keys(c.request);
+    co_await http::reply(c.request, a);
+}
+
+http::task<http::response> node::changed_keys(http::request& r) {
+    if (!keys_)
+        co_return answer(405, "the keys of a proxy are the URLs in its cache; they cannot be changed\n");
     const std::string_view path = r.head.target;
     const auto& method = r.head.method;
-    if (path == "/keys" && method == "POST") co_return co_await change_listed_keys(r);
+    if (path == "/keys" && method == "POST") co_return co_await changed_listed_keys(r);
     const auto key = path.starts_with("/keys/") ? http::percent_decoded(path.substr(6)) : std::nullopt;
     if (!key || key->empty()) co_return answer(400, "name a key: /keys/KEY, percent-encoded\n");
     if (method == "GET" || method == "HEAD") co_return answer(keys_->has(*key) ? 204 : 404);

@@ -1,4 +1,4 @@
-// What a node is told at its start: by options of the command line, and by a JSON file of the same names.
+// What a node is told at its start, by options of the command line.
 #pragma once
 
 #include <chrono>
@@ -23,7 +23,7 @@ enum class sharing {
     full,        // the whole filter, as it is in memory
     compressed,  // the whole filter, tuned for the message and coded
     delta,       // the same, and after that only what changed
-    ask,         // nothing; whoever looks for a key asks everyone, as ICP does
+    ask,         // nothing; every peer is asked for every key, as ICP does
 };
 std::optional<sharing> sharing_named(std::string_view);
 std::string_view name_of(sharing);
@@ -64,14 +64,14 @@ struct options {
     double rate = 0.01;                 // of false positives at that size
     double change = 0.02;               // a new generation when this share of the set has changed …
     std::optional<double> change_bits;  // … or, in its place, this share of the bits of its filter …
-    std::chrono::milliseconds interval{300'000};  // … or so long after the first change
+    std::chrono::milliseconds interval{300'000};  // … or this long after the last generation
     hash_family hash = hash_family::xxh3;         // of the summary
     hash_seed seed{};
-    std::chrono::milliseconds rehash{0};  // a new seed every so often; 0: never
-    std::chrono::milliseconds poll{
-        0};                         // ask peers every so often; 0: hold a request open at each (long poll)
-    std::chrono::seconds wait{60};  // for how long
-    bool hint = false;              // tell peers of a new generation, for those that poll
+    std::chrono::milliseconds rehash{0};  // a new seed after each such time; 0: never
+    // The time between two questions to a peer; 0: hold a request open at each (long poll), for `wait`.
+    std::chrono::milliseconds poll{0};
+    std::chrono::seconds wait{60};
+    bool hint = false;  // tell peers of a new generation, for those that poll
 
     std::string data;    // folder of the embedded store of keys; empty: keys live in memory only
     bool sync = false;   // a change of it is on disk before it is answered

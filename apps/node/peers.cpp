@@ -7,11 +7,11 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
-#include <charconv>
 
 #include "backoff.hpp"
 #include "http/elsewhere.hpp"
 #include "http/now.hpp"
+#include "summary_protocol.hpp"
 
 namespace posy::node {
 
@@ -29,29 +29,7 @@ constexpr auto hint_time = 5s;
 constexpr auto exchange_cost = 1ms;
 constexpr double byte_cost = 1e-8;
 
-template <class Number>
-std::optional<Number> hexadecimal(std::string_view text) {
-    Number value = 0;
-    const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), value, 16);
-    if (failed != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-    return value;
-}
-
 }  // namespace
-
-std::string tag_of(const edition& e) { return fmt::format("\"{:x}-{:08x}\"", e.generation, e.checksum); }
-
-std::optional<local_set::held> held_of(std::string_view tag) {
-    if (tag.size() < 3 || tag.front() != '"' || tag.back() != '"') return std::nullopt;
-    tag = tag.substr(1, tag.size() - 2);
-    const auto dash = tag.find('-');
-    const auto generation = hexadecimal<std::uint64_t>(tag.substr(0, dash));
-    if (!generation) return std::nullopt;
-    if (dash == std::string_view::npos) return local_set::held{*generation};
-    const auto checksum = hexadecimal<std::uint32_t>(tag.substr(dash + 1));
-    if (!checksum) return std::nullopt;
-    return local_set::held{*generation, *checksum};
-}
 
 peers::peers(const options& how, http::worker& here, mesh_directory& directory, traffic& t)
     : how_(how), here_(here), directory_(directory), traffic_(t) {}
@@ -188,7 +166,7 @@ http::limits peers::summary_limits() const {
     return most;
 }
 
-// Runs where nobody waits for it, and is charged to the peer.
+// Runs on the decoding thread, and its time is charged to the peer.
 template <class Function>
 http::task<std::invoke_result_t<Function&>> peers::decode(peer& from, std::size_t bytes, Function function) {
     using found_type = std::invoke_result_t<Function&>;
@@ -207,11 +185,9 @@ http::task<std::invoke_result_t<Function&>> peers::decode(peer& from, std::size_
 http::task<bool> peers::ask(peer& from) {
     const auto& [name, where, kind] = from.address;
     auto head = request_to(from, "GET", "/summary");
-    head.fields.add("A-IM", "posy-delta");
     const auto have = directory_.edition_of(name);
-    if (have) head.fields.add("If-None-Match", tag_of(*have));
     const bool hold = how_.poll == 0ms && have && how_.wait > 0s;
-    if (hold) head.fields.add("Prefer", fmt::format("wait={}", how_.wait.count()));
+    add_to(head.fields, {have ? tag_of(*have) : "", true, hold ? how_.wait : 0s});
     const auto start = http::clock::now();
     const auto wait = hold ? how_.wait + answer_time : answer_time;
     const auto most = summary_limits();

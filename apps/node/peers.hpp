@@ -1,7 +1,7 @@
-// The peers of a node: follows the summary of each, one coroutine a peer, all on the first thread.
+// The peers of a node: follows the summary of each, one coroutine per peer, all on the first thread.
 //
-// A peer is asked with a request that it holds open until it has something new (long poll), or every so
-// often. One that fails is asked again after half a second, one, two, … up to 16 seconds, each a bit
+// A peer is asked with a request that it holds open until it has something new (long poll), or at intervals.
+// One that fails is asked again after half a second, one, two, … up to 16 seconds, each a bit
 // shortened at random so that peers do not fall into step. What makes no sense is counted and dropped; the
 // last summary that did make sense stays in use, and its age is known.
 //
@@ -21,7 +21,6 @@
 #include <vector>
 
 #include "http/server.hpp"
-#include "local_set.hpp"
 #include "metrics.hpp"
 #include "options.hpp"
 #include "posy/overlay/mesh_directory.hpp"
@@ -128,10 +127,5 @@ struct peer_budget {
     std::uint64_t held, largest, messages;
     explicit peer_budget(std::uint64_t all) : held(all / 2), largest(all / 4), messages(all / 8) {}
 };
-
-// "1a2b-6ba2bfe7": a generation and the checksum of its bits, in ETag and If-None-Match, with quotes; and
-// back. "1a2b" names whatever bits have that number.
-std::string tag_of(const edition&);
-std::optional<local_set::held> held_of(std::string_view tag);
 
 }  // namespace posy::node

@@ -8,8 +8,8 @@
 
 #include "http/now.hpp"
 #include "options.hpp"
-#include "peers.hpp"
 #include "posy/http_cache/http_date.hpp"
+#include "summary_protocol.hpp"
 
 namespace posy::node {
 
@@ -30,7 +30,7 @@ http::request_head get(const remote& from) {
     return head;
 }
 
-// The exchange, with errors in words of whoever typed the URL.
+// The exchange, with errors in terms of the URL and the options that the user typed.
 http::task<http::answer> ask_server(http::worker& here, const remote& from, http::request_head head,
                                     http::clock::duration wait) {
     http::limits most;
@@ -137,9 +137,7 @@ bool follower::holds_requests() const { return held_.edition() && tag_ == tag_of
 http::request_head follower::question(std::chrono::seconds wait) const {
     auto head = get(from_);
     if (!tag_.empty()) {
-        head.fields.add("A-IM", "posy-delta");
-        head.fields.add("If-None-Match", tag_);
-        if (wait > 0s) head.fields.add("Prefer", fmt::format("wait={}", wait.count()));
+        add_to(head.fields, {tag_, true, wait});
     } else if (!modified_.empty()) {
         head.fields.add("If-Modified-Since", modified_);
     }
@@ -183,7 +181,7 @@ bool follower::take_whole(byte_view message) {
 }
 
 bool follower::take_delta(byte_view message) {
-    subscriber next = held_;  // shares its filter: whoever uses that does not wait
+    subscriber next = held_;  // shares its filter, so that its users do not wait
     const auto became = next.receive(message, 0);
     if (became == reception::updated) {
         const std::lock_guard lock(mutex_);

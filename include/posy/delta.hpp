@@ -15,6 +15,14 @@ namespace posy {
 // The low half of XXH3-64 over the words of an array.
 std::uint32_t bits_checksum(const bit_array&);
 
+// A generation and its bits, as a delta names its base: two publishers may use one number, or one may use it
+// twice.
+struct edition {
+    std::uint64_t generation = 0;
+    std::uint32_t checksum = 0;  // bits_checksum()
+    friend bool operator==(const edition&, const edition&) = default;
+};
+
 struct filter_delta {
     posy::geometry geometry;
     std::optional<std::uint64_t> items{};  // of the filter after the change

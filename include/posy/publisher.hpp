@@ -1,14 +1,16 @@
 // The sending side of a filter that others follow: a counting filter whose projection has generations.
 //
 // The set changes all the time; what others know of it is its last *published* generation. publish() makes
-// the present state the next one. For anyone who asks, the publisher answers with the whole filter or, to one
-// who holds any of the last few generations, with the delta from there: whichever is smaller.
+// the present state the next one. answer() sends the whole filter or, to an asker that holds one of the last
+// few generations, the delta from there: whichever is smaller. Answers are kept until the next generation.
 //
 // A state machine: time is handed in, messages are bytes, nothing waits. Thread safety: none.
 #pragma once
 
 #include <cstdint>
 #include <deque>
+#include <map>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -19,7 +21,7 @@ namespace posy {
 
 struct publishing {
     double change = 0.05;             // publish when this share of the items has changed …
-    std::uint64_t max_age = 300'000;  // … or this much time has passed since anything unpublished changed
+    std::uint64_t max_age = 300'000;  // … or this long after the last publication, if anything changed
     // In place of `change`: publish when this share of the array's bits differs from what was published. What
     // peers are told wrongly depends on these bits; items that came and went again leave none.
     std::optional<double> change_bits{};
@@ -46,6 +48,7 @@ class publisher {
     // The present state becomes the next generation; with nothing changed, it stays the one it is.
     result<void> publish(std::uint64_t now);
     std::uint64_t generation() const { return generation_; }
+    posy::edition edition() const { return {generation_, checksum_}; }
     // Of the bits of a generation: the last published one, or one that deltas reach back to; nothing of
     // others.
     std::optional<std::uint32_t> checksum_of(std::uint64_t generation) const;
@@ -54,8 +57,15 @@ class publisher {
     // long ago or was never published.
     result<std::vector<std::byte>> full() const;
     result<std::optional<std::vector<std::byte>>> delta_from(std::uint64_t base) const;
-    // What to send to someone who holds `have`: the smaller of the two; nothing if it is up to date.
-    result<std::optional<std::vector<std::byte>>> answer(std::optional<std::uint64_t> have) const;
+
+    struct reply {
+        enum class kind { unchanged, whole, delta } what = kind::unchanged;
+        posy::edition which{};                                  // what the asker holds after it
+        std::shared_ptr<const std::vector<std::byte>> message;  // null if unchanged
+    };
+    // What to send to an asker that holds `have`: nothing if that is the newest, else the whole or, if the
+    // asker takes deltas, the delta, whichever is smaller.
+    result<reply> answer(std::optional<posy::edition> have, bool deltas = true);
 
     // Another geometry, seed or set altogether: a new base, published at once. Deltas do not reach behind it.
     result<void> rebase(counting_filter set, std::uint64_t now);
@@ -77,6 +87,8 @@ class publisher {
     std::uint32_t checksum_ = 0;  // of the bits of that generation
     std::uint64_t published_items_ = 0;
     std::deque<step> history_;
+    std::optional<reply> whole_;                // made when it is first asked for, as are
+    std::map<std::uint64_t, reply> deltas_;     // the answers by the generation that the asker holds
     std::uint64_t inserted_ = 0, removed_ = 0;  // since the last publication
     std::uint64_t last_ = 0;
 };

@@ -44,13 +44,6 @@ enum class sequence {
                 // was set up anew may have gone back
 };
 
-// Which bits are held: two publishers may use one number, or one may use it twice.
-struct edition {
-    std::uint64_t generation = 0;
-    std::uint32_t checksum = 0;  // of the bits, as a delta names its base
-    friend bool operator==(const edition&, const edition&) = default;
-};
-
 class subscriber {
   public:
     explicit subscriber(const read_limits& limits = {}) : limits_(limits) {}
@@ -77,7 +70,7 @@ class subscriber {
     // its generation.
     void doubt() { wants_ = whole_ = true; }
 
-    // Does it need an answer from the publisher? If so, to publisher::answer(have()).
+    // Does it need an answer from the publisher? If so, to publisher::answer(edition()).
     bool wants() const { return wants_; }
     // The generation to name: nothing when only the whole filter will do.
     std::optional<std::uint64_t> have() const { return whole_ ? std::nullopt : generation(); }

@@ -15,6 +15,8 @@ result<publisher> publisher::make(counting_filter set, const publishing& how, st
 void publisher::was_published(std::uint64_t now) {
     checksum_ = bits_checksum(set_.projection().bits());
     published_items_ = set_.items();
+    whole_.reset();
+    deltas_.clear();
     inserted_ = removed_ = 0;
     last_ = now;
 }
@@ -85,16 +87,24 @@ result<std::optional<std::vector<std::byte>>> publisher::delta_from(std::uint64_
     return std::optional(to_bytes(delta, {.want = how_.want, .generation = generation_}));
 }
 
-result<std::optional<std::vector<std::byte>>> publisher::answer(std::optional<std::uint64_t> have) const {
-    if (have == generation_) return std::optional<std::vector<std::byte>>();
-    auto whole = full();
-    if (!whole) return whole.error();
-    if (have) {
-        auto delta = delta_from(*have);
-        if (!delta) return delta.error();
-        if (*delta && (*delta)->size() < whole->size()) return delta;
+result<publisher::reply> publisher::answer(std::optional<posy::edition> have, bool deltas) {
+    const auto keep = [this](reply::kind what, std::vector<std::byte> message) {
+        return reply{what, edition(), std::make_shared<const std::vector<std::byte>>(std::move(message))};
+    };
+    if (have == edition()) return reply{reply::kind::unchanged, edition(), nullptr};
+    if (!whole_) {
+        auto made = full();
+        if (!made) return made.error();
+        whole_ = keep(reply::kind::whole, std::move(*made));
     }
-    return std::optional(std::move(*whole));
+    // The number alone may be that of another publisher. Only generations of the history get an entry: an
+    // asker that makes up generations does not fill our memory.
+    if (!deltas || !have || checksum_of(have->generation) != have->checksum) return *whole_;
+    if (const auto kept = deltas_.find(have->generation); kept != deltas_.end()) return kept->second;
+    auto delta = delta_from(have->generation);
+    if (!delta) return delta.error();
+    const bool smaller = *delta && (*delta)->size() < whole_->message->size();
+    return deltas_[have->generation] = smaller ? keep(reply::kind::delta, std::move(**delta)) : *whole_;
 }
 
 result<void> publisher::rebase(counting_filter set, std::uint64_t now) {

@@ -95,14 +95,31 @@ TEST(publisher, answers_with_the_smaller_message) {
     auto p = make_publisher(1000);
     p.insert(p.set().hash()(5000));
     ASSERT_TRUE(p.publish(1));
-    EXPECT_FALSE(p.answer(2)->has_value());  // up to date
-    EXPECT_LT((*p.answer(1))->size(), 60u);
-    EXPECT_EQ(**p.answer(std::nullopt), *p.full());
-    EXPECT_EQ(**p.answer(77), *p.full());
+    using kind = publisher::reply::kind;
+    const edition first{1, *p.checksum_of(1)}, second = p.edition();
+    EXPECT_EQ(p.answer(second)->what, kind::unchanged);
+    EXPECT_EQ(p.answer(second)->message, nullptr);
+    const auto delta = *p.answer(first);
+    EXPECT_EQ(delta.what, kind::delta);
+    EXPECT_EQ(delta.which, second);
+    EXPECT_LT(delta.message->size(), 60u);
+    EXPECT_EQ(p.answer(first)->message, delta.message);  // the same one: it is kept
+    // To those that hold nothing, something of another publisher, or take no deltas: the whole.
+    const auto gets_the_whole = [&](std::optional<edition> have, bool deltas = true) {
+        const auto got = *p.answer(have, deltas);
+        EXPECT_EQ(got.what, kind::whole);
+        EXPECT_EQ(got.which, p.edition());
+        EXPECT_EQ(*got.message, *p.full());
+    };
+    gets_the_whole(std::nullopt);
+    gets_the_whole(edition{77, 0});
+    gets_the_whole(edition{1, first.checksum ^ 1U});
+    gets_the_whole(edition{2, second.checksum ^ 1U});
+    gets_the_whole(first, false);
     for (int key = 0; key < 990; ++key) p.remove(p.set().hash()(key));
     for (int key = 0; key < 990; ++key) p.insert(p.set().hash()(7000 + key));
     ASSERT_TRUE(p.publish(2));
-    EXPECT_EQ(**p.answer(2), *p.full());  // nearly all has changed: the delta would be larger
+    gets_the_whole(second);  // nearly all has changed: the delta would be larger
 }
 
 // The full message says what the set was planned for; deltas do not, and do not change it.
@@ -127,7 +144,7 @@ TEST(publisher, a_new_base_is_announced) {
     reseeded.insert(reseeded.hash()("only"));
     ASSERT_TRUE(p.rebase(std::move(reseeded), 5));
     EXPECT_FALSE(p.delta_from(1)->has_value());
-    EXPECT_EQ(s.receive(**p.answer(s.have()), 6), reception::replaced);
+    EXPECT_EQ(s.receive(*p.answer(s.edition())->message, 6), reception::replaced);
     EXPECT_EQ(s.filter()->geometry().seed.low, 9u);
     EXPECT_TRUE(s.filter()->may_contain(s.filter()->hash()("only")));
 }

@@ -70,7 +70,7 @@ TEST(subscriber, a_wrong_base_asks_for_the_whole) {
     EXPECT_EQ(*s.filter(), impostor.set().projection());
     EXPECT_TRUE(s.wants());
     EXPECT_EQ(s.have(), std::nullopt);
-    EXPECT_EQ(s.receive(**p.answer(s.have()), 2), reception::replaced);
+    EXPECT_EQ(s.receive(*p.answer(s.edition())->message, 2), reception::replaced);
     EXPECT_EQ(*s.filter(), p.set().projection());
 }
 
@@ -191,8 +191,8 @@ void run_link(int steps, std::uint64_t seed) {
             if (chance(0.1)) air.push_back(air.back());
         }
         if (s.wants() && chance(0.2)) {
-            if (auto reply = *p.answer(s.have())) {
-                air.push_back(std::move(*reply));
+            if (const auto reply = p.answer(s.edition())->message) {
+                air.push_back(*reply);
             } else {
                 s.confirm(static_cast<std::uint64_t>(now));
             }
@@ -214,7 +214,7 @@ void run_link(int steps, std::uint64_t seed) {
         }
     }
     // The link heals: one question, one answer.
-    if (auto reply = *p.answer(s.have())) s.receive(*reply, 0);
+    if (const auto reply = p.answer(s.edition())->message) s.receive(*reply, 0);
     ASSERT_EQ(s.generation(), p.generation());
     for (const int each : *claimed[p.generation()])
         ASSERT_TRUE(s.filter()->may_contain(s.filter()->hash()(each)));
