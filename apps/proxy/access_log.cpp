@@ -49,10 +49,10 @@ access_log::~access_log() {
 }
 
 void access_log::write(std::string_view who, std::string_view method, std::string_view target,
-                       unsigned status, std::uint64_t bytes) {
+                       unsigned status, std::uint64_t bytes, std::int64_t now) {
     if (!on()) return;
     const std::lock_guard lock(mutex_);
-    if (const auto now = std::time(nullptr); now != stamped_) {
+    if (now != stamped_) {
         stamped_ = now;
         stamp_ = stamp_of(now);
     }

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t piece_size = 16 * 1024;
 
-// A timer that never goes off: to be cancelled, which wakes whoever waits for it.
+// A timer that never goes off: to be cancelled, which wakes the coroutine that waits.
 http::task<void> wait(asio::steady_timer& timer) {
     boost::system::error_code woken;
     co_await timer.async_wait(asio::redirect_error(asio::use_awaitable, woken));

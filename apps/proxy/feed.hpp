@@ -1,4 +1,4 @@
-// A text that still grows, on its way to a client at the client's pace: whoever fills it does not wait.
+// A text that still grows, on its way to a client at the client's pace, while the filler does not wait.
 //
 // The filler appends and says grew(); a coroutine of its own sends what is there, 16 KB at a time. Each piece
 // is copied before it is sent, so that the text may move while it grows. Invariant: after finish() nothing
@@ -18,7 +18,7 @@ class feed {
   public:
     enum class end {
         whole,    // all of it has been said, and that is the answer
-        goes_on,  // somebody else sends what follows
+        goes_on,  // the caller sends what follows
         broken,   // the client must not take it for the whole
     };
 

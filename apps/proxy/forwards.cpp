@@ -24,7 +24,7 @@ std::optional<http::response> last_answer(http::request_head& head) {
     unsigned left = 0;
     const auto [end, failed] = std::from_chars(field->data(), field->data() + field->size(), left);
     if (failed != std::errc{} || end != field->data() + field->size())
-        throw http::refusal(400, "Max-Forwards is one whole number");
+        throw http::refusal(400, "Max-Forwards has to be one whole number");
     if (left > 0) {
         head.fields.set("Max-Forwards", std::to_string(left - 1));
         return std::nullopt;

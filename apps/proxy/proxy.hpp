@@ -15,10 +15,12 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "access_log.hpp"
 #include "flights.hpp"
+#include "heads.hpp"
 #include "node/node.hpp"
 #include "posy/http_cache/policy.hpp"
 #include "posy/http_cache/room.hpp"
@@ -47,7 +49,7 @@ enum class outcome {
     sibling,
     origin,
     refused,  // only-if-cached and not there
-    failed,   // nobody had it and the origin did not answer
+    failed,   // no cache had it and the origin did not answer
     passed,   // not a matter for a cache: other methods
     tunnel,
     count_
@@ -71,17 +73,28 @@ class proxy : http_cache::observer {
     void left(std::string_view url) override;
 
     http::task<void> serve(exchange&);
+    http::task<std::optional<http_cache::stored>> serve_from_store(exchange&);
+    http::task<bool> fetch_for_all(exchange&, http_cache::stored stale);
     http::task<void> answer_from(exchange&, http_cache::stored, outcome);
     http::task<void> fetch(exchange&, http_cache::stored stale);
     http::task<bool> fetch_from_sibling(exchange&);
     http::task<bool> fetch_from_origin(exchange&, const http_cache::stored& stale);
+    struct no_answer {
+        unsigned status;  // for the client
+        std::string why;
+    };
+    http::task<std::variant<upstream, no_answer>> ask_origin(exchange&, const http_cache::stored& stale);
+    http::task<http_cache::stored> take_confirmation(exchange&, const http_cache::stored_response& stale,
+                                                     upstream&);
+    bool may_keep(const exchange&, const upstream&, outcome) const;
     http::task<bool> relay(exchange&, upstream&, outcome);
+    std::string head_for_client(transfer&) const;
     http::task<bool> fill(transfer&);
     http::task<void> pass_on(transfer&);
     void store_answer(transfer&, std::shared_ptr<const std::string> body);
     http::task<void> refuse(exchange&, unsigned status, const std::string& why, outcome);
     void renew_behind(exchange&, http_cache::stored stale);
-    http::task<void> renew(http::worker&, http_cache::request_head, std::string url, http_cache::stored stale,
+    http::task<void> renew(http::worker&, http_cache::request_head, target, http_cache::stored stale,
                            std::shared_ptr<void> place);
     http::task<void> open_tunnel(http::request&);
     http::task<std::vector<std::shared_ptr<node::peer>>> holders(exchange&);
@@ -95,13 +108,13 @@ class proxy : http_cache::observer {
     void keep(http_cache::stored);
     http::task<void> forget(http::worker&, std::string url);
     void land(exchange&);
-    std::string own_lines(const exchange&, const http_cache::cache_status&) const;
     void count(const exchange&, outcome, unsigned status, std::uint64_t bytes);
     http::task<void> keep_time();
     void describe(node::metrics&) const;
 
     options how_;
     http::server& server_;
+    heads heads_;
     std::unique_ptr<node::node> node_;
     std::unique_ptr<http_cache::store> store_;
     std::atomic<bool> counting_{false};  // the set is there, and hears of changes

@@ -14,23 +14,23 @@ namespace asio = boost::asio;
 void proxy::renew_behind(exchange& e, http_cache::stored stale) {
     auto place = renewals_->enter(e.request.connection.remote().address());
     std::shared_ptr<flights::flight> flight;
-    if (!place || !flights_.take_off(e.url, flight)) return;
+    if (!place || !flights_.take_off(e.to.url, flight)) return;
     asio::co_spawn(e.request.here.context,
-                   renew(e.request.here, as_sent(e.request.head), e.url, std::move(stale), std::move(place)),
+                   renew(e.request.here, as_sent(e.request.head), e.to, std::move(stale), std::move(place)),
                    asio::detached);
 }
 
-// All of it within the time that an origin has for the head of an answer: nobody waits for it.
-http::task<void> proxy::renew(http::worker& here, http_cache::request_head request, std::string url,
+// All of it within the time that an origin has for the head of an answer, since no client waits for it.
+http::task<void> proxy::renew(http::worker& here, http_cache::request_head request, target to,
                               http_cache::stored stale, std::shared_ptr<void> /*place*/) {
     try {
         request.method = "GET";
         for (const auto* own : {"Cache-Control", "Pragma"}) request.fields.erase(own);
-        const auto to = origin_of(url);
-        auto question = question_to_origin(request, stale, url, "1.1 " + node_->how().name);
-        auto u = co_await send(here.client, to, std::move(question), nullptr, how_.origin_time,
+        const destination origin{to.parts.authority, to.parts.secure};
+        auto question = heads_.to_origin(request, stale, to);
+        auto u = co_await send(here.client, origin, std::move(question), nullptr, how_.origin_time,
                                http::clock::now() + how_.origin_time);
-        auto body = collect(url, u);
+        auto body = collect(to.url, u);
         for (;;) {
             const bool more = co_await u.more();
             if (!more) break;
@@ -42,17 +42,17 @@ http::task<void> proxy::renew(http::worker& here, http_cache::request_head reque
         if (said.status == 304) {
             made = confirm(*stale, request, said, u.times);
         } else if (body.open() && http_cache::storable(request, said, at)) {
-            made.for_all = http_cache::make_stored(url, request, said, body.take(), u.times);
+            made.for_all = http_cache::make_stored(to.url, request, said, body.take(), u.times);
         } else {
             request.fields.erase("Authorization");  // by its own word, not by the client's
             made.forget = !server_error(said.status) && !http_cache::storable(request, said, at);
         }
         if (made.for_all) keep(made.for_all);
-        if (made.forget) co_await forget(here, url);
+        if (made.forget) co_await forget(here, to.url);
         if (u.parsing->keep_alive()) here.client.keep(std::move(u.channel));
     } catch (const std::exception&) {  // the stale one stays until it may not be served any more
     }
-    flights_.land(url);
+    flights_.land(to.url);
 }
 
 }  // namespace posy::proxy

@@ -1,9 +1,9 @@
 // How many stale answers are renewed behind their clients' backs at a time.
 //
-// Nobody waits for a renewal, so a client could start any number of them: there are few in all, and fewer for
-// one address (IPv6: one /64). Whoever gets no place serves what is stale and leaves the renewal to a later
-// request. A place is given back when its last owner is gone, however the renewal ends.
-// Thread safety: all calls from any thread.
+// No client waits for a renewal, so one client could start any number of them: there are few in all, and
+// fewer for one address (IPv6: one /64). A request that gets no place serves what is stale and leaves the
+// renewal to a later one. A place is given back when its last owner is gone, however the renewal ends. Thread
+// safety: all calls from any thread.
 #pragma once
 
 #include <atomic>

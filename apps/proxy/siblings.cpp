@@ -24,24 +24,6 @@ constexpr auto rest = 5s;  // of a sibling that failed
 constexpr std::uint64_t most_drained =
     16 * 1024;  // to use a connection again; a new one costs less than more
 
-// All that a sibling is told of a client, one line each: what variants are usually chosen by. The rest is the
-// client's alone (cookies, conditions, ranges), or could make the sibling refuse the question (Via, a hundred
-// fields).
-constexpr std::array<const char*, 6> told{"Accept",          "Accept-Charset", "Accept-Encoding",
-                                          "Accept-Language", "Origin",         "User-Agent"};
-
-http::request_head question_about(const std::string& url, const http::request_head& asked,
-                                  const std::string& via) {
-    http::request_head head{"GET", url, {}};
-    head.fields.add("Host", http::parse_url(url)->authority.text());
-    for (const auto* name : told) {
-        if (const auto value = asked.fields.combined(name)) head.fields.add(name, *value);
-    }
-    head.fields.add("Cache-Control", "only-if-cached");
-    head.fields.add("Via", via);
-    return head;
-}
-
 enum class reply {
     answer,         // a whole one, for this client
     other_variant,  // it chose without knowing a field of the client's that matters
@@ -53,7 +35,7 @@ enum class reply {
 reply kind_of(const http_cache::response_head& said, const http_cache::fields& sent,
               const http_cache::fields& of_client) {
     const bool hit = said.fields.combined("Cache-Status").value_or("").find("; hit") != std::string::npos;
-    // A whole answer that it had: no 304 and no 206, which nobody asked it for.
+    // A whole answer that it had: no 304 and no 206, which it was not asked for.
     if (said.status == 200 || (hit && said.status < 500 && http_cache::answers_plain_get(said.status))) {
         const bool same =
             !http_cache::varies_on_everything(said.fields) &&
@@ -74,7 +56,7 @@ http::task<std::vector<std::shared_ptr<node::peer>>> proxy::holders(exchange& e)
     std::vector<std::shared_ptr<node::peer>> found;
     node_->mesh().looked_up();
     const auto now = http::clock::now();
-    for (const auto& holder : node_->directory().who(e.url, http::milliseconds_now())) {
+    for (const auto& holder : node_->directory().who(e.to.url, http::milliseconds_now())) {
         auto peer = node_->mesh().find(holder.peer);
         if (peer && peer->up && peer->rests_until.load() < now && !peer->distrusted(now))
             found.push_back(std::move(peer));
@@ -83,7 +65,7 @@ http::task<std::vector<std::shared_ptr<node::peer>>> proxy::holders(exchange& e)
     co_return found;
 }
 
-// As ICP does: a question to each at the same time, and whoever says yes first is taken.
+// As ICP does: a question to each at the same time, and the first that says yes is taken.
 http::task<std::vector<std::shared_ptr<node::peer>>> proxy::ask_everyone(exchange& e) {
     struct poll {
         explicit poll(asio::io_context& here) : timer(here, asio::steady_timer::time_point::max()) {}
@@ -93,7 +75,7 @@ http::task<std::vector<std::shared_ptr<node::peer>>> proxy::ask_everyone(exchang
     };
     auto& here = e.request.here;
     auto asked = std::make_shared<poll>(here.context);
-    const auto key = http::percent_encoded(e.url);
+    const auto key = http::percent_encoded(e.to.url);
     for (const auto& peer : node_->mesh().all()) {
         ++asked->open;
         auto question = [](proxy& self, http::worker& w, std::shared_ptr<node::peer> p, std::string target,
@@ -141,7 +123,7 @@ http::task<std::optional<upstream>> proxy::ask_sibling(http::worker& here, const
         if (!node_->how().token.empty() && sibling.address.kind == node::peer_kind::posy)
             question.fields.set("Proxy-Authorization", "Bearer " + node_->how().token);
         const auto& where = sibling.address.where;
-        const destination to{where.authority, where.secure, true};
+        const destination to{where.authority, where.secure, http::chosen_by::us};
         u = co_await send(here.client, to, std::move(question), nullptr, how_.sibling_time);
     } catch (const std::exception&) {
         u.reset();
@@ -155,7 +137,7 @@ http::task<bool> proxy::fetch_from_sibling(exchange& e) {
     if (found.empty()) co_return false;
     node::peer& sibling = *found.front();
     auto& here = e.request.here;
-    auto question = question_about(e.url, e.request.head, e.via);
+    auto question = heads_.to_sibling(e.request.head, e.to);
     const auto told_of_client = question.fields;
     const auto start = http::clock::now();
     auto u = co_await ask_sibling(here, sibling, std::move(question));
@@ -182,7 +164,7 @@ http::task<bool> proxy::fetch_from_sibling(exchange& e) {
             break;
         case reply::not_here: {
             const auto said = u->parsing->head.fields.combined("Cache-Status").value_or("");
-            node_->mesh().was_not_there(sibling, e.url);
+            node_->mesh().was_not_there(sibling, e.to.url);
             ++(said.find("detail=filter") != std::string::npos ? false_by_filter_ : false_by_age_);
             break;
         }

@@ -23,7 +23,7 @@ http::task<bool> more_of(http::request& from) {
     } catch (const http::refusal& r) {
         throw client_fault(r.status, r.what());
     } catch (const boost::system::system_error&) {
-        throw client_fault(408, "the body of the request did not come");
+        throw client_fault(408, "the body of the request did not arrive in time");
     }
 }
 
@@ -44,13 +44,6 @@ http::task<void> send_body(http::transport& to, http::request& from) {
         }
     }
     if (chunked) co_await to.write("0\r\n\r\n");
-}
-
-std::string text_of(http::request_head head, const destination& to) {
-    auto url = http::parse_url(head.target);
-    if (!url) throw http::refusal(400, "not a URL that can be fetched");
-    if (!to.as_proxy) head.target = std::move(url->path);
-    return http::to_text(head) + "\r\n";
 }
 
 // The head of the answer that counts; false when the connection ended before it began. Interim answers are
@@ -78,15 +71,13 @@ http::task<upstream> send(http::client& client, const destination& to, http::req
     // What would do harm if it came twice does not go to a connection that may be closed already.
     const bool once = body || head.method == "POST" || head.method == "PATCH";
     if (body && from->parsing.chunked()) head.fields.set("Transfer-Encoding", "chunked");
-    std::string text = text_of(std::move(head), to);
-    // Siblings are configured; origins are whatever a client wrote.
-    const auto who = to.as_proxy ? http::chosen_by::us : http::chosen_by::client;
+    std::string text = http::to_text(std::exchange(head, {})) + "\r\n";  // the answer may be long in coming
     for (;;) {
         upstream u;
         if (once) {
-            u.channel = co_await client.connect(to.where, to.secure, time, who);
+            u.channel = co_await client.connect(to.where, to.secure, time, to.who);
         } else {
-            u.channel = co_await client.open(to.where, to.secure, time, who);
+            u.channel = co_await client.open(to.where, to.secure, time, to.who);
         }
         auto& connection = *u.channel.connection;
         connection.ends_by(end);

@@ -28,7 +28,8 @@ struct upstream {
 struct destination {
     http::host_port where;
     bool secure = false;
-    bool as_proxy = false;  // it is asked for absolute URLs
+    http::chosen_by who =
+        http::chosen_by::client;  // siblings are configured; origins are what a client wrote
 };
 
 // Forgets a text and gives its memory back, which assigning an empty one does not.
@@ -39,14 +40,14 @@ struct client_fault : http::refusal {
     using refusal::refusal;
 };
 
-// Sends `head` (whose target is the absolute URL) with the body of `from`, if it is given and has one.
+// Sends `head` with the body of `from`, if it is given and has one.
 // `time`: to the head of the answer, and then between its bytes; all of it ends by `end`. Interim answers
 // (1xx) are passed over, a few of them. Throws client_fault, or http::refusal for the server's faults.
 http::task<upstream> send(http::client&, const destination&, http::request_head head, http::request* from,
                           http::clock::duration time,
                           http::clock::time_point end = http::clock::time_point::max());
 
-// Connects the two until one of them has had enough: what CONNECT asks for. `early` came with the request.
+// Connects the two until both have ended: what CONNECT asks for. `early` came with the request.
 http::task<void> tunnel(http::request& from, http::channel to, std::string early);
 
 }  // namespace posy::proxy

@@ -1,0 +1,53 @@
+// Every head that the proxy sends: questions to origins and siblings, and what it adds to answers.
+//
+// What is hop-by-hop stays on its hop, and Via names this proxy in every message that goes on (RFC 9110,
+// 7.6). Thread safety: immutable.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "http/message.hpp"
+#include "posy/http_cache/cache_status.hpp"
+#include "posy/http_cache/stored_response.hpp"
+
+namespace posy::proxy {
+
+// A URL that is asked for, parsed once.
+struct target {
+    std::string url;  // as the store knows it: normal
+    http::url parts;
+};
+// Nothing if it is not an absolute URL of http or https.
+std::optional<target> parse_target(std::string_view);
+
+// A request as those beyond us saw it: what Connection names did not get there, and cannot have chosen a
+// variant.
+http_cache::request_head as_sent(http_cache::request_head);
+
+class heads {
+  public:
+    // `name` is ours, in Via and Cache-Status.
+    explicit heads(std::string name) : name_(std::move(name)) {}
+
+    // Does Via say that a request has been here before?
+    bool seen(const http_cache::fields&) const;
+    http_cache::cache_status status() const { return {.cache = name_}; }
+
+    // Whether the stale answer still holds, if there is one; else for a new one.
+    http::request_head to_origin(http::request_head asked, const http_cache::stored& stale,
+                                 const target&) const;
+    // For what it has. Of the client it is told only what variants are usually chosen by: the rest is the
+    // client's alone (cookies, conditions, ranges), or could make the sibling refuse the question (Via, a
+    // hundred fields).
+    http::request_head to_sibling(const http::request_head& asked, const target&) const;
+    // The last lines of a head to a client, and the empty line.
+    std::string ending(const http_cache::cache_status&, bool keep_alive) const;
+
+  private:
+    std::string via() const { return "1.1 " + name_; }
+    std::string name_;
+};
+
+}  // namespace posy::proxy
