@@ -17,12 +17,12 @@ import tempfile
 import time
 import unittest
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [os.path.join(HERE, "..", "node"), os.path.join(HERE, "..", "proxy")]
-from mesh import Node, NodeTest, exchange, until  # noqa: E402
-from servers import Origin, fresh  # noqa: E402
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "harness"))
+from cases import POSY, NodeTest  # noqa: E402
+from daemons import Node, exchange  # noqa: E402
+from origins import Origin, fresh  # noqa: E402
+from waiting import until  # noqa: E402
 
-POSY = os.path.abspath(sys.argv[1])
 HEALTH = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
 
@@ -51,8 +51,6 @@ def other_address():
 
 
 class Access(NodeTest):
-    posy = POSY
-
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
         self.addCleanup(self.folder.cleanup)
@@ -357,7 +355,7 @@ class Connections(Access):
             if first == HEALTH:
                 for s in held:
                     self.assertEqual(statuses(s.recv(1000)), [200])
-            time.sleep(0.2)
+            until(lambda: node.metric("posy_connections") >= 20)
             for _ in range(10):
                 self.assertEqual(ask(node.port, "GET", "/healthz")[0], 200)
             self.assertLess(node.metric("posy_connections"), 23)  # the limit, and those on their way out
@@ -368,12 +366,15 @@ class Connections(Access):
         for first, drip in ((b"GET /healthz HTTP/1.1\r\n", b"X: y\r\n"), (HEALTH, b"G")):  # the first request, and the second
             _, _, seconds = self.pour(node.port, first, drip, pause=0.2)
             self.assertLess(seconds, 10)
-        # Between requests there is more time.
-        with socket.create_connection(("127.0.0.1", node.port), 10) as s:
-            for pause in (2.5, 0):
-                s.sendall(HEALTH)
-                self.assertEqual(statuses(s.recv(1000)), [200])
-                time.sleep(pause)
+        # Between requests there is more time: one that has begun after it has to end before it.
+        with socket.create_connection(("127.0.0.1", node.port), 30) as idle:
+            idle.sendall(HEALTH)
+            self.assertEqual(statuses(idle.recv(1000)), [200])
+            with socket.create_connection(("127.0.0.1", node.port), 30) as begun:
+                begun.sendall(b"GET /healthz HTTP/1.1\r\n")
+                self.assertEqual(begun.recv(1000), b"")
+            idle.sendall(HEALTH)
+            self.assertEqual(statuses(idle.recv(1000)), [200])
 
 
 class Hops(Access):

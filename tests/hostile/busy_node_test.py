@@ -13,10 +13,10 @@ import sys
 import threading
 import unittest
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "node"))
-from mesh import ScratchTest, samples, until  # noqa: E402
-
-POSY = os.path.abspath(sys.argv[1])
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "harness"))
+from cases import POSY, ScratchTest  # noqa: E402
+from daemons import samples  # noqa: E402
+from waiting import until  # noqa: E402
 
 # A disk that writes nothing through while a file HOLD is there, and notes every flush in a file FLUSHES.
 SLOW_DISK = """
@@ -37,8 +37,6 @@ int fsync(int file) { (void)file; return flush(); }
 
 
 class Busy(ScratchTest):
-    posy = POSY
-
     def later(self, node, *request):
         """The status of the answer to a request that is under way, in a list that is empty until then; None if none came."""
         def ask():

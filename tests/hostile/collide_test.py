@@ -12,14 +12,12 @@ import time
 import unittest
 import urllib.parse
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path += [os.path.join(HERE, "..", "node"), os.path.join(HERE, "..", "proxy")]
-
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "harness"))
+from cases import POSY, NodeTest  # noqa: E402
 from colliding_keys import CollidingKeys  # noqa: E402
-from mesh import NodeTest, until  # noqa: E402
-from servers import Proxy  # noqa: E402
+from daemons import Proxy  # noqa: E402
+from waiting import until  # noqa: E402
 
-POSY = os.path.abspath(sys.argv[1])
 MANY = 10_000
 
 
@@ -118,8 +116,6 @@ class Tool(Files):
 
 
 class Nodes(NodeTest, Files):
-    posy = POSY
-
     def found_in_summary(self, node, keys):
         with open(os.path.join(self.dir, "summary"), "wb") as f:
             f.write(node.get("/summary").body)

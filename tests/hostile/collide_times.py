@@ -13,8 +13,7 @@ import time
 
 from collide_test import MANY, POSY, QuickOrigin, ask_all, plain_keys
 from colliding_keys import CollidingKeys
-from mesh import Node
-from servers import Proxy
+from daemons import Node, Proxy
 
 ROUNDS, MOST = 5, 2.0
 

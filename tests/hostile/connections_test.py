@@ -6,7 +6,6 @@ Usage: connections_test.py POSY [--unbounded] [unittest arguments]
 import contextlib
 import http.client
 import os
-import re
 import selectors
 import socket
 import ssl
@@ -16,12 +15,12 @@ import tempfile
 import threading
 import unittest
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [os.path.join(HERE, "..", "node"), os.path.join(HERE, "..", "proxy")]
-from mesh import NodeTest, until  # noqa: E402
-from servers import Origin, fresh  # noqa: E402
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "harness"))
+from cases import NodeTest  # noqa: E402
+from daemons import resident  # noqa: E402
+from origins import Origin, fresh  # noqa: E402
+from waiting import until  # noqa: E402
 
-POSY = os.path.abspath(sys.argv[1])
 UNBOUNDED = "--unbounded" in sys.argv
 HEALTH = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
 CHUNKED = b"PUT /keys/a HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n1;x="
@@ -35,15 +34,7 @@ def ask(port, method, target, source="127.0.0.1", **headers):
         return answer.status, answer.read().decode(errors="replace")
 
 
-def resident(node):
-    """In bytes."""
-    with open(f"/proc/{node.process.pid}/status") as f:
-        return 1024 * int(re.search(r"VmRSS:\s+(\d+)", f.read())[1])
-
-
 class Server(NodeTest):
-    posy = POSY
-
     def proxy(self, *options, **how):
         return self.node(*options, command="proxy", **how)
 
@@ -138,9 +129,9 @@ class Memory(Server):
     def grown(self, node, connect, count):
         """KB of each connection."""
         self.addCleanup(lambda held: [s.close() for s in held], held := [connect() for _ in range(20)])
-        before = resident(node)
+        before = resident(node.process)
         held += [connect() for _ in range(count)]
-        return (resident(node) - before) / count / 1024
+        return (resident(node.process) - before) / count / 1024
 
     def test_half_a_message(self):
         proxy = self.proxy("--memory", "16M")

@@ -14,15 +14,12 @@ import tempfile
 import threading
 import unittest
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "node"))
-from mesh import NodeTest, until  # noqa: E402
-
-POSY = os.path.abspath(sys.argv[1])
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "harness"))
+from cases import POSY, NodeTest  # noqa: E402
+from waiting import until  # noqa: E402
 
 
 class KeptKeys(NodeTest):
-    posy = POSY
-
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)

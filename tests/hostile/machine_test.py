@@ -16,12 +16,11 @@ import tempfile
 import threading
 import unittest
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [os.path.join(HERE, "..", "node"), os.path.join(HERE, "..", "proxy")]
-from mesh import NodeTest, until  # noqa: E402
-from servers import Origin  # noqa: E402
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "harness"))
+from cases import NodeTest  # noqa: E402
+from origins import Origin  # noqa: E402
+from waiting import until  # noqa: E402
 
-POSY = os.path.abspath(sys.argv[1])
 INSIDE = "POSY_TEST_INSIDE"
 NAMES = "127.0.0.77"  # where the name server is
 
@@ -62,8 +61,6 @@ class NameServer:
 
 
 class Machine(NodeTest):
-    posy = POSY
-
     def status(self, method, url, source, to, port):
         family_any = ("::", 0) if ":" in to else ("0.0.0.0", 0)
         with contextlib.closing(http.client.HTTPConnection(to, port, timeout=30, source_address=(source, 0) if source else family_any)) as c:

@@ -2,8 +2,9 @@
 import random
 import time
 
-from mesh import FakePeer, response
+from origins import FakePeer, RawServer, heads, response
 from peers_messages import ADAPTIVE, message, tag
+from waiting import paced
 
 KIB, MIB = 1024, 1 << 20
 
@@ -12,16 +13,17 @@ def summary(body, generation, status="200 OK", tagged=None):
     return response(body, status, ETag=tagged or f'"{generation:x}"')
 
 
-class Streams(FakePeer):
-    """A peer that writes for as long as it likes: `serve` is called with the connection after each request."""
+class Streams(RawServer):
+    """A peer that writes for as long as it likes: `reply` is called with the connection after each request."""
 
-    def __init__(self, serve):
-        super().__init__(lambda head: b"")
-        self.serve = serve
+    def __init__(self, reply):
+        self.reply, self.asked = reply, []
+        super().__init__()
 
-    def _reply(self, client, head):
-        self.serve(client)
-        return True
+    def serve(self, connection):
+        for head in heads(connection):
+            self.asked.append((time.monotonic(), head))
+            self.reply(connection)
 
 
 def generations():
@@ -65,9 +67,8 @@ def large():
 def dripping():
     def serve(client):
         client.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n")
-        while True:
+        for _ in paced(0.5):
             client.sendall(b"P")
-            time.sleep(0.5)
     return Streams(serve)
 
 

@@ -4,13 +4,19 @@
 
 POSY_LONG_TESTS=1 does it at full size (150 downloads of 8 MB; 64 MB of fields): the figures of the documents.
 """
+import os
 import socket
 import subprocess
+import sys
 import threading
 import time
 
-from proxy_support import BOUNDED, LONG, TOOL, RawOrigin, read_some, request, resident, run, test, within_budget
-from servers import Proxy, wait_for
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "harness"))
+from cases import POSY, run, test  # noqa: E402
+from daemons import Proxy, resident  # noqa: E402
+from origins import RawOrigin  # noqa: E402
+from proxy_support import BOUNDED, LONG, read_some, request, within_budget  # noqa: E402
+from waiting import until  # noqa: E402
 
 
 @test
@@ -33,7 +39,7 @@ def slow_downloads_keep_the_memory():
 
     origin = RawOrigin(slow)
     memory = 16 << 20
-    proxy = Proxy(TOOL, "--memory", str(memory))
+    proxy = Proxy(POSY, "--memory", str(memory))
     for kind, length in (("large", size), ("chunked", size), ("small", 180_000)):
         go_on.clear()
         clients = [request(proxy.port, f"{origin.url}/{kind}/{i}") for i in range(150)]
@@ -52,7 +58,7 @@ def slow_downloads_keep_the_memory():
 
     def given_back():
         return proxy.metrics()["posy_cache_objects_bytes"] <= memory * 7 / 8
-    wait_for(given_back)
+    until(given_back)
     return origin, proxy
 
 
@@ -66,7 +72,7 @@ def one_flight_for_many_slow_clients():
         for _ in range(size >> 16):
             yield b"x" * 65536
     origin = RawOrigin(large)
-    proxy = Proxy(TOOL, "--memory", "16M")
+    proxy = Proxy(POSY, "--memory", "16M")
     began = time.monotonic()
     clients = [request(proxy.port, f"{origin.url}/same") for _ in range(40)]
     read_some(clients, size // 2)  # nobody waits for the first to be done
@@ -84,7 +90,7 @@ def small_fields_cost_what_they_cost():
     fields = b"".join(b"%x: 1\r\n" % i for i in range(97))
     origin = RawOrigin(lambda path: [b"HTTP/1.1 200 OK\r\nCache-Control: max-age=600\r\nContent-Length: 1\r\n" + fields +
                                      b"\r\nx"])
-    proxy = Proxy(TOOL, "--memory", str(memory), "--threads", "2")
+    proxy = Proxy(POSY, "--memory", str(memory), "--threads", "2")
 
     def load(first):
         with socket.create_connection(("127.0.0.1", proxy.port)) as s:
@@ -122,16 +128,16 @@ def large_heads_are_held_once():
     origin = RawOrigin(stall)
     for kind in ("silent", "answered"):
         asked = []
-        proxy = Proxy(TOOL, "--memory", "16MiB")
-        before = resident(proxy)
+        proxy = Proxy(POSY, "--memory", "16MiB")
+        before = resident(proxy.process)
         clients = [request(proxy.port, f"{origin.url}/{kind}/{i}", lines) for i in range(count)]
 
         def all_asked():
             return len(asked) == count
-        wait_for(all_asked, 60)
+        until(all_asked, 60)
         if kind == "answered":
             read_some(clients, len(lines))
-        each = (resident(proxy) - before) / count
+        each = (resident(proxy.process) - before) / count
         print(f"  heads of {len(lines)} bytes, {kind}: {each / 1024:.0f} KiB for each connection")
         assert not BOUNDED or each <= 96_000, each
         for s in clients:
@@ -143,13 +149,13 @@ def large_heads_are_held_once():
 
 @test
 def limits_are_those_of_the_machine():
-    out = subprocess.run([TOOL, "proxy", "--memory", "900T"], capture_output=True, text=True, timeout=20)
+    out = subprocess.run([POSY, "proxy", "--memory", "900T"], capture_output=True, text=True, timeout=20)
     assert out.returncode == 2 and "--memory" in out.stderr and "control group" in out.stderr, out.stderr
     for little in ("0", "1", "100k", "1M"):  # of a thousand thousands, which is less than 1 MiB
-        out = subprocess.run([TOOL, "proxy", "--memory", little], capture_output=True, text=True, timeout=20)
+        out = subprocess.run([POSY, "proxy", "--memory", little], capture_output=True, text=True, timeout=20)
         assert out.returncode == 2 and "--memory" in out.stderr and "1MiB" in out.stderr, out.stderr
     for text, size in (("1.5MiB", 3 << 19), ("2M", 2_000_000), ("4MiB", 4 << 20)):
-        proxy = Proxy(TOOL, "--memory", text)
+        proxy = Proxy(POSY, "--memory", text)
         assert proxy.metrics()["posy_cache_limit_bytes"] == size
         proxy.close()
     return None, None
@@ -160,7 +166,7 @@ def what_is_not_kept_is_counted():
     """Answers that are too large for the memory count as those do for which none is left."""
     origin = RawOrigin(lambda path: [b"HTTP/1.1 200 OK\r\nCache-Control: max-age=600\r\nContent-Length: 8388608\r\n\r\n" +
                                      b"x" * (1 << 23)])
-    proxy = Proxy(TOOL, "--memory", "16MiB")
+    proxy = Proxy(POSY, "--memory", "16MiB")
     for i in range(3):
         assert len(proxy.get(f"{origin.url}/{i}")[2]) == 1 << 23
     assert proxy.metrics()["posy_proxy_unkept_total"] == 3

@@ -6,10 +6,14 @@ import contextlib
 import os
 import re
 import socket
-import time
+import sys
 
-from proxy_support import TOOL, RawOrigin, request, run, status_of, test
-from servers import Origin, Proxy, fresh, wait_for
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "harness"))
+from cases import POSY, run, status_of, test  # noqa: E402
+from daemons import Proxy  # noqa: E402
+from origins import Origin, RawOrigin, fresh  # noqa: E402
+from proxy_support import request  # noqa: E402
+from waiting import until  # noqa: E402
 
 MOST_RENEWALS_OF_ONE = 8  # apps/proxy/renewals.hpp
 MOST_INTERIM = 16         # apps/http/client.hpp
@@ -55,13 +59,13 @@ def renewals_are_few():
     """400 stale URLs of one client, at an origin that never finishes a revalidation."""
     for says in (b"", b"HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nTransfer-Encoding: chunked\r\n\r\n"):
         origin = Stalling(says)
-        proxy = Proxy(TOOL, "--memory", "16MiB")
+        proxy = Proxy(POSY, "--memory", "16MiB")
         before = descriptors(proxy)
         for i in range(400):
             for _ in range(3):
                 assert proxy.get(f"{origin.url}/{i}")[2] == b"hi"
         most = MOST_RENEWALS_OF_ONE
-        wait_for(lambda: len(origin.asked) >= most)
+        until(lambda: len(origin.asked) >= most)
         assert len(origin.asked) == len(set(origin.asked)) == most, "renewals beyond the limit, or two of one URL"
         # Each of them is a connection; a few more are kept for the next request.
         assert descriptors(proxy) <= before + most + 40, descriptors(proxy)
@@ -70,7 +74,7 @@ def renewals_are_few():
         def given_up():
             return len(origin.ended) == most
         if says:
-            wait_for(given_up, 120)  # 30 s for all of it, however steadily the bytes come
+            until(given_up, 120)  # 30 s for all of it, however steadily the bytes come
         origin.close()
         proxy.kill()
     return None, None
@@ -83,14 +87,14 @@ def renewals_go_on_when_others_are_done():
     origin = Origin(lambda r: (304, [("Cache-Control", "max-age=60"), ("ETag", '"1"')], b"")
                     if r.headers.get("If-None-Match") else
                     (200, [("Cache-Control", "max-age=0, stale-while-revalidate=1000"), ("ETag", '"1"')], b"hi"))
-    proxy = Proxy(TOOL)
+    proxy = Proxy(POSY)
     for i in range(count):
         proxy.get(f"{origin.url}/{i}")
         assert "; hit" in status_of(proxy.get(f"{origin.url}/{i}")[1])
 
         def renewed():
             return "ttl=-" not in status_of(proxy.get(f"{origin.url}/{i}")[1])
-        wait_for(renewed)
+        until(renewed)
     return origin, proxy
 
 
@@ -107,7 +111,7 @@ def a_304_to_one_client_is_not_for_others():
         return 304, [("ETag", '"1"'), ("X-Account", who), ("Set-Cookie", f"a={who}"), ("Set-Cookie2", f"b={who}"),
                      ("Cache-Control", says)], b""
     origin = Origin(answer)
-    proxy = Proxy(TOOL)
+    proxy = Proxy(POSY)
     alice = {"Authorization": "Basic YWxpY2U6eA=="}, {"Cookie": "user=alice"}
     for way in ("plain", "private"):
         for i, fields in enumerate(alice):
@@ -133,7 +137,7 @@ def a_304_to_one_client_is_not_for_others():
 
         def asked():
             return origin.count(f"/plain/behind/{i}") == 2
-        wait_for(asked)
+        until(asked)
         for _ in range(5):
             got = proxy.get(url, Cache_Control="only-if-cached, max-stale")[1]
             assert got["X-Account"] == "nobody" and "alice" not in str(got), (i, str(got))
@@ -157,7 +161,7 @@ def interim_answers_end():
             yield b"HTTP/1.1 103 Early Hints\r\n\r\n"
         yield b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"
     origin = RawOrigin(endless)
-    proxy = Proxy(TOOL)
+    proxy = Proxy(POSY)
     assert proxy.get(f"{origin.url}/{MOST_INTERIM}")[2] == b"hi"
     for path in (f"/{MOST_INTERIM + 1}", "/1000000", "/101", "/099"):
         assert proxy.get(origin.url + path)[0] == 502, path
@@ -176,12 +180,12 @@ def a_slow_reader_holds_nobody_up():
                 return [head + b"Content-Length: %d\r\n\r\n" % size, body]
             return [head + b"Transfer-Encoding: chunked\r\n\r\n%x\r\n" % size, body, b"\r\n0\r\n\r\n"]
         origin = RawOrigin(answer)
-        proxy = Proxy(TOOL, "--memory", "512MiB")
+        proxy = Proxy(POSY, "--memory", "512MiB")
         slow = request(proxy.port, origin.url + "/popular")
 
         def stored():
             return proxy.metrics()['posy_cache_objects{tier="memory"}'] == 1
-        wait_for(stored)  # and the slow one has read nothing
+        until(stored)  # and the slow one has read nothing
         _, fields, body = proxy.get(origin.url + "/popular")
         assert len(body) == size and "; hit" in status_of(fields), status_of(fields)
         # The slow one gets all of it, too.
@@ -208,7 +212,7 @@ def a_body_without_room_still_arrives():
             yield b"%x\r\n%s\r\n" % (len(piece), piece)
         yield b"0\r\n\r\n"
     origin = RawOrigin(answer)
-    proxy = Proxy(TOOL, "--memory", "4MiB")
+    proxy = Proxy(POSY, "--memory", "4MiB")
     for i in range(2):
         assert proxy.get(origin.url + "/large")[2] == b"".join(pieces)
         assert proxy.metrics()["posy_proxy_unkept_total"] == i + 1
@@ -223,7 +227,7 @@ def an_answer_that_breaks_off_is_not_whole():
         yield b"HTTP/1.1 200 OK\r\nCache-Control: max-age=600\r\nContent-Length: 500000\r\n\r\n" + b"x" * 100_000
         raise OSError("broken off")
     origin = RawOrigin(answer)
-    proxy = Proxy(TOOL)
+    proxy = Proxy(POSY)
     for _ in range(2):
         got = b""
         with contextlib.suppress(ConnectionResetError), request(proxy.port, origin.url + "/half") as s:
@@ -237,14 +241,14 @@ def an_answer_that_breaks_off_is_not_whole():
 @test
 def clients_cannot_make_a_sibling_rest():
     origin = Origin(lambda r: fresh(r.path.encode()))
-    b = Proxy(TOOL, "--change", "0.0001", "--interval", "0.3", name="pb")
-    a = Proxy(TOOL, "--peer", f"pb={b.address}", "--change", "0.0001", "--interval", "0.3", name="pa")
+    b = Proxy(POSY, "--change", "0.0001", "--interval", "0.3", name="pb")
+    a = Proxy(POSY, "--peer", f"pb={b.url}", "--change", "0.0001", "--interval", "0.3", name="pa")
     for i in range(30):
         b.get(f"{origin.url}/{i}")
 
     def known():
         return all(a.who(f"{origin.url}/{i}")["peers"] for i in range(30))
-    wait_for(known)
+    until(known)
     hostile = [{"Via": "1.1 pb"}, {f"X{i}": "a" for i in range(97)}, {"Accept": "a" * 32_000},
                {"Cache_Control": "min-fresh=100000000"}, {"User_Agent": "a" * 30_000}]
     for i, fields in enumerate(hostile):
@@ -264,7 +268,7 @@ def siblings_choose_no_variant_blindly():
     origin = Origin(lambda r: fresh((r.headers.get("X-Kind") or "-").encode(), ("Vary", "X-Kind, Accept-Language")))
     sibling = Origin(lambda r: (204, [], b"") if r.path.startswith("/have") else
                      fresh(b"-", ("Vary", "X-Kind, Accept-Language"), ("Cache-Status", "b; hit")))
-    proxy = Proxy(TOOL, "--sharing", "ask", "--peer", f"b={sibling.url}")
+    proxy = Proxy(POSY, "--sharing", "ask", "--peer", f"b={sibling.url}")
     assert proxy.get(origin.url + "/1", X_Kind="mine")[2] == b"mine"
     _, fields, body = proxy.get(origin.url + "/2", Accept_Language="de")
     assert body == b"-" and "detail=b" in status_of(fields)
@@ -278,7 +282,7 @@ def siblings_choose_no_variant_blindly():
 @test
 def a_malformed_body_is_the_clients_fault():
     origin = Origin(lambda r: fresh(b"hi"))
-    proxy = Proxy(TOOL)
+    proxy = Proxy(POSY)
     for body in (b"0x3\r\nabc\r\n0\r\n\r\n", b"3\r\nabcd\r\n0\r\n\r\n", b"zz\r\n"):
         with socket.create_connection(("127.0.0.1", proxy.port), 30) as s:
             s.sendall(b"POST %s/ HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n" % origin.url.encode() + body)
@@ -290,7 +294,7 @@ def a_malformed_body_is_the_clients_fault():
 
 @test
 def only_if_cached_forwards_nothing():
-    proxy = Proxy(TOOL)
+    proxy = Proxy(POSY)
     status, fields, _ = proxy.get("http://127.0.0.1:9/", Cache_Control="only-if-cached")
     assert status == 504 and status_of(fields) == f"{proxy.name}; detail=age", status_of(fields)
     return None, proxy

@@ -9,8 +9,10 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "harness"))
+from waiting import until  # noqa: E402
 
 POSY = os.path.abspath(sys.argv[1])
 PROCESSES = 16
@@ -107,10 +109,7 @@ class Waiting(WritersTest):
         """A posy that has the file and waits for its keys."""
         self.posy("build", "--items", "1000", "-o", "f.posy", stdin="a\n")
         process = self.start("add", "f.posy")
-        end = time.monotonic() + 30
-        while not self.holds(process):
-            self.assertLess(time.monotonic(), end)
-            time.sleep(0.01)
+        until(lambda: self.holds(process), 30, "the lock held")
         return process
 
     def holds(self, process):

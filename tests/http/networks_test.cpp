@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <sstream>
 #include <string>
 
 #include "http/crowd.hpp"
@@ -52,81 +53,37 @@ TEST(Networks, WhatIsNotOne) {
         EXPECT_FALSE(parse_networks(text)) << text;
 }
 
+// Each of the addresses, separated by spaces, leads to that kind of place.
+void are(place kind, const std::string& texts) {
+    std::istringstream words(texts);
+    for (std::string text; words >> text;) EXPECT_EQ(name_of(place_of(at(text))), name_of(kind)) << text;
+}
+
+TEST(Networks, PlacesOfAddresses) {
+    are(place::global,
+        "8.8.8.8 1.1.1.1 126.255.255.255 128.0.0.1 9.255.255.255 11.0.0.0 172.15.255.255 "
+        "172.32.0.0 192.167.255.255 192.169.0.0 100.63.255.255 100.128.0.0 "
+        "169.253.255.255 169.255.0.0 223.255.255.255 2606:4700::1111 2a00::1 3ffe:ffff::");
+    are(place::loopback, "127.0.0.0 127.255.255.255 0.0.0.0 :: ::1");
+    are(place::intranet,
+        "10.0.0.0 10.255.255.255 172.16.0.0 172.31.255.255 192.168.255.255 100.64.0.0 "
+        "100.127.255.255 fc00:: fdff::1 fec0::1 64:ff9b:1::1");
+    are(place::link_local, "169.254.169.254 fe80::1 febf::1");
+    are(place::reserved,
+        "0.0.0.1 224.0.0.1 239.1.2.3 240.0.0.1 255.255.255.255 192.0.2.1 198.19.255.255 "
+        "ff02::1 2001:db8::1 2001::1 100::1 4000::1 5f00::1");
+    EXPECT_EQ(place_of(at("fe80::1%1")), place::link_local);  // whatever its scope
+}
+
+// Forms of IPv4: mapped, translated, compatible, NAT64, 6to4.
 TEST(Networks, PlacesAreSeenThroughTheirForms) {
-    using enum place;
-    const struct {
-        const char* text;
-        place kind;
-    } cases[]{
-        {"8.8.8.8", global},
-        {"1.1.1.1", global},
-        {"126.255.255.255", global},
-        {"128.0.0.1", global},
-        {"9.255.255.255", global},
-        {"11.0.0.0", global},
-        {"172.15.255.255", global},
-        {"172.32.0.0", global},
-        {"192.167.255.255", global},
-        {"192.169.0.0", global},
-        {"100.63.255.255", global},
-        {"100.128.0.0", global},
-        {"169.253.255.255", global},
-        {"169.255.0.0", global},
-        {"223.255.255.255", global},
-        {"2606:4700::1111", global},
-        {"2a00::1", global},
-        {"3ffe:ffff::", global},
-        {"127.0.0.0", loopback},
-        {"127.255.255.255", loopback},
-        {"0.0.0.0", loopback},
-        {"::", loopback},
-        {"::1", loopback},
-        {"10.0.0.0", intranet},
-        {"10.255.255.255", intranet},
-        {"172.16.0.0", intranet},
-        {"172.31.255.255", intranet},
-        {"192.168.255.255", intranet},
-        {"100.64.0.0", intranet},
-        {"100.127.255.255", intranet},
-        {"fc00::", intranet},
-        {"fdff::1", intranet},
-        {"fec0::1", intranet},
-        {"64:ff9b:1::1", intranet},
-        {"169.254.169.254", link_local},
-        {"fe80::1", link_local},
-        {"febf::1", link_local},
-        {"0.0.0.1", reserved},
-        {"224.0.0.1", reserved},
-        {"239.1.2.3", reserved},
-        {"240.0.0.1", reserved},
-        {"255.255.255.255", reserved},
-        {"192.0.2.1", reserved},
-        {"198.19.255.255", reserved},
-        {"ff02::1", reserved},
-        {"2001:db8::1", reserved},
-        {"2001::1", reserved},
-        {"100::1", reserved},
-        {"4000::1", reserved},
-        {"5f00::1", reserved},
-        // Forms of IPv4: mapped, translated, compatible, NAT64, 6to4.
-        {"::ffff:8.8.8.8", global},
-        {"64:ff9b::808:808", global},
-        {"2002:808:808::1", global},
-        {"::ffff:127.0.0.1", loopback},
-        {"::ffff:0:127.0.0.1", loopback},
-        {"::127.0.0.1", loopback},
-        {"64:ff9b::7f00:1", loopback},
-        {"2002:7f00:1::1", loopback},
-        {"::ffff:0.0.0.0", loopback},
-        {"::ffff:10.0.0.1", intranet},
-        {"64:ff9b::a00:1", intranet},
-        {"2002:c0a8:101::1", intranet},
-        {"::ffff:169.254.169.254", link_local},
-        {"64:ff9b::a9fe:a9fe", link_local},
-        {"2002:e000:1::", reserved},
-    };
-    for (const auto& [text, kind] : cases) EXPECT_EQ(name_of(place_of(at(text))), name_of(kind)) << text;
-    EXPECT_EQ(place_of(at("fe80::1%1")), link_local);  // whatever its scope
+    are(place::global, "::ffff:8.8.8.8 64:ff9b::808:808 2002:808:808::1");
+    are(place::loopback,
+        "::ffff:127.0.0.1 ::ffff:0:127.0.0.1 ::127.0.0.1 64:ff9b::7f00:1 2002:7f00:1::1 "
+        "::ffff:0.0.0.0");
+    are(place::intranet, "::ffff:10.0.0.1 64:ff9b::a00:1 2002:c0a8:101::1");
+    are(place::link_local, "::ffff:169.254.169.254 64:ff9b::a9fe:a9fe");
+    are(place::reserved, "2002:e000:1::");
 }
 
 TEST(Networks, WordsAreLists) {

@@ -11,9 +11,11 @@ import sys
 import time
 import unittest
 
-from mesh import NodeTest, exchange, until
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "harness"))
+from cases import NodeTest  # noqa: E402
+from daemons import exchange  # noqa: E402
+from waiting import until  # noqa: E402
 
-POSY = os.path.abspath(sys.argv[1])
 OK = b"GET /healthz HTTP/1.1\r\nHost: n\r\n\r\n"
 # What an attacker hopes is taken for a request of its own: it would be answered 204 or leave a key.
 PREY = b"PUT /keys/prey HTTP/1.1\r\nHost: n\r\n\r\n"
@@ -122,8 +124,6 @@ def statuses(got):
 
 
 class Edge(NodeTest):
-    posy = POSY
-
     def node(self, *options, **how):
         return super().node("--host-name", "n", *options, **how)
 

@@ -10,10 +10,8 @@ import sys
 import tempfile
 import unittest
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from mesh import NodeTest  # noqa: E402
-
-POSY = os.path.abspath(sys.argv[1])
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "harness"))
+from cases import POSY, NodeTest  # noqa: E402
 
 
 def listeners(pid):
@@ -27,8 +25,6 @@ def listeners(pid):
 
 
 class Options(NodeTest):
-    posy = POSY
-
     @classmethod
     def setUpClass(cls):
         cls.folder = tempfile.TemporaryDirectory()

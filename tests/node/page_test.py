@@ -13,15 +13,17 @@ import struct
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 import urllib.error
 import urllib.request
 import zlib
 
-from mesh import NodeTest, samples, until
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "harness"))
+from cases import NodeTest  # noqa: E402
+from daemons import samples  # noqa: E402
+from waiting import until  # noqa: E402
 
-POSY, FOLDER = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+FOLDER = os.path.abspath(sys.argv[2])
 CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 
 
@@ -123,8 +125,6 @@ return [window.seen || '', [...document.querySelectorAll('[data-sample],[data-sh
 
 @unittest.skipUnless(CHROMIUM and DRIVER, "no chromium and chromium-driver here")
 class Page(NodeTest):
-    posy = POSY
-
     @classmethod
     def setUpClass(cls):
         cls.browser = Browser()
@@ -221,11 +221,10 @@ class Page(NodeTest):
         a, _ = self.pair()
         self.open(a)
         self.compare()
-        for i in range(30):  # something to see
-            a.add(f"step {i} {j}" for j in range(40))
-            time.sleep(0.1)
-        until(lambda: self.browser.run("return document.querySelector('[data-sample=posy_set_items]').dataset.value") == "5200",
-              what="the new keys on the page")
+        shown = lambda: self.browser.run("return document.querySelector('[data-sample=posy_set_items]').dataset.value")
+        for step in range(3):  # something to see
+            a.add(f"step {step} {i}" for i in range(400))
+            until(lambda: shown() == str(4000 + 400 * (step + 1)), what="the new keys on the page")
         for name, width, height, dark in [("page-desk.png", 1280, 900, False), ("page-desk-dark.png", 1280, 900, True),
                                           ("page-phone.png", 390, 844, False), ("page-phone-dark.png", 390, 844, True)]:
             with self.subTest(name):

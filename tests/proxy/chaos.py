@@ -5,15 +5,18 @@ and every proxy knows the newest summary of every other within two intervals.
   tests/proxy/chaos.py POSY [seconds, by default 600] [seconds between kills, by default 20] [MB a process may have, 72]
 """
 import http.client
-import pathlib
+import os
 import random
 import sys
 import threading
 import time
 
-from servers import Origin, Proxy, free_port, fresh
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "harness"))
+from cases import POSY  # noqa: E402
+from daemons import Proxy, free_port, resident  # noqa: E402
+from origins import Origin, fresh  # noqa: E402
+from waiting import until  # noqa: E402
 
-TOOL = sys.argv[1]
 SECONDS = float(sys.argv[2]) if len(sys.argv) > 2 else 600
 PAUSE = float(sys.argv[3]) if len(sys.argv) > 3 else 20
 LARGEST = int(sys.argv[4] if len(sys.argv) > 4 else 72) << 20
@@ -29,7 +32,7 @@ ports = [free_port() for _ in range(PROXIES)]
 proxies = []
 for i in range(PROXIES):
     peers = [option for j in range(PROXIES) if j != i for option in ("--peer", f"px{j}=http://127.0.0.1:{ports[j]}")]
-    proxies.append(Proxy(TOOL, "--memory", str(MEMORY), "--items", "1500", "--change", "0.05", "--interval",
+    proxies.append(Proxy(POSY, "--memory", str(MEMORY), "--items", "1500", "--change", "0.05", "--interval",
                          str(INTERVAL), "--break-siblings", "0.05", *peers, name=f"px{i}", port=ports[i]))
 
 wrong, answered, refused = [], [0], [0]
@@ -51,7 +54,7 @@ def load(seed):
         except (OSError, http.client.HTTPException):  # it was killed in the middle
             refused[0] += 1
             connections.pop(proxy, None)
-            time.sleep(0.05)
+            over.wait(0.05)
             continue
         if response.status != 200 or body != body_of(path):
             wrong.append((proxy, path, response.status, len(body)))
@@ -64,10 +67,9 @@ for thread in threads:
 start, kills, largest = time.monotonic(), 0, 0
 rng = random.Random(1)
 while time.monotonic() - start < SECONDS:
-    time.sleep(min(PAUSE, max(SECONDS - (time.monotonic() - start), 0)))
+    over.wait(min(PAUSE, max(SECONDS - (time.monotonic() - start), 0)))  # of load
     for p in proxies:
-        status = pathlib.Path(f"/proc/{p.process.pid}/statm").read_text().split()
-        largest = max(largest, int(status[1]) * 4096)
+        largest = max(largest, resident(p.process))
         assert p.process.poll() is None, f"{p.name} ended by itself: {''.join(p.log)}"
     if time.monotonic() - start < SECONDS:
         victim = rng.choice(proxies)
@@ -86,9 +88,7 @@ def converged():
 
 
 ended = time.monotonic()
-while not converged():
-    assert time.monotonic() - ended < 2 * INTERVAL + 17, "the summaries have not converged"  # 16 s: the longest back-off
-    time.sleep(0.2)
+until(converged, 2 * INTERVAL + 17)  # 16 s: the longest back-off
 took = time.monotonic() - ended
 totals = {}
 for p in proxies:

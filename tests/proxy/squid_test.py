@@ -4,40 +4,50 @@
    hits in its log (CD_SIBLING_HIT).
 2. We answer from Squid's cache through its digest.
 """
+import os
 import sys
-import time
 
-from servers import Origin, Proxy, Squid, fresh, wait_for
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "harness"))
+from cases import POSY  # noqa: E402
+from daemons import Proxy  # noqa: E402
+from origins import Origin, fresh  # noqa: E402
+from squid import Squid, in_digest  # noqa: E402
+from waiting import until  # noqa: E402
 
-TOOL = sys.argv[1]
-URLS = 450
+URLS, PROBES = 450, 200
 
 
 def squid_takes_from_us():
     origin = Origin(lambda r: fresh(r.path.encode() * 50))
-    proxy = Proxy(TOOL, "--items", "1000", "--change", "0.01", "--host-name", "posysibling",
+    proxy = Proxy(POSY, "--items", "1000", "--change", "0.01", "--host-name", "posysibling",
                   "--allow-peer", "loopback")  # Squid asks for the digest with Via: what this machine has by default does not count
     urls = [f"{origin.url}/object/{i}" for i in range(URLS)]
-    for url in urls:
+    probes = [f"{origin.url}/probe/{i}" for i in range(PROBES)]
+    for url in urls + probes:
         assert proxy.get(url)[0] == 200
-    assert proxy.metrics()["posy_set_items"] == URLS
+    assert proxy.metrics()["posy_set_items"] == URLS + PROBES
     squid = Squid(sibling_port=proxy.port)
     try:
-        # The first miss makes Squid fetch the digest of its sibling; it is here some 0.3 s later.
+        # The first miss makes Squid fetch the digest of its sibling, which it uses some time later.
         squid.get(f"{origin.url}/first")
 
         def digest_fetched():
             return proxy.metrics()['posy_summary_sent_bytes_total{kind="squid"}'] > 0
-        wait_for(digest_fetched, 30)
-        time.sleep(1)
+        until(digest_fetched, 30)
+        left = iter(probes)
+
+        def digest_used():
+            squid.get(next(left))
+            return any(hierarchy.startswith("CD_SIBLING_HIT") for _, _, hierarchy in squid.codes())
+        until(digest_used)
         before = len(origin.requests)
         for url in urls:
             status, _, body = squid.get(url)
             assert status == 200 and body == url[len(origin.url):].encode() * 50, (status, url)
 
         def all_logged():
-            return len(squid.codes()) > URLS
-        wait_for(all_logged)
+            return {url for _, url, _ in squid.codes()} >= set(urls)
+        until(all_logged)
         codes = {url: hierarchy.split("/")[0] for _, url, hierarchy in squid.codes()}
         hits = sum(codes.get(url) == "CD_SIBLING_HIT" for url in urls)
         fetched = len(origin.requests) - before
@@ -60,12 +70,16 @@ def we_take_from_squid():
     try:
         for url in urls:
             assert squid.get(url)[0] == 200
-        time.sleep(5)  # Squid writes its digest every two seconds here
-        proxy = Proxy(TOOL, "--peer", f"squid:old=http://127.0.0.1:{squid.port}")
+
+        def digest_written():  # every two seconds, here
+            digest = squid.get(f"http://127.0.0.1:{squid.port}/squid-internal-periodic/store_digest")[2]
+            return sum(in_digest(digest, url) for url in urls) >= 0.98 * URLS
+        until(digest_written, 60)
+        proxy = Proxy(POSY, "--peer", f"squid:old=http://127.0.0.1:{squid.port}")
 
         def digest_held():
             return proxy.metrics().get('posy_peer_summary_items{peer="old"}', 0) >= URLS * 0.9
-        wait_for(digest_held, 40, 0.5)
+        until(digest_held, 40)
         before = len(origin.requests)
         for url in urls:
             status, fields, body = proxy.get(url)
