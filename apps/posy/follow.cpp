@@ -42,7 +42,7 @@ struct options {
 };
 
 // Whether keys of standard input may be in the set, a line for each, until their end or until it is told to
-// stop. Lines are answered as they come: whoever writes one and waits gets its answer.
+// stop. Each line is answered as it comes, before the next is needed.
 class answering {
   public:
     // `ended` is called on this object's thread, with what went wrong, if anything did.
@@ -108,7 +108,7 @@ class answering {
     std::function<void(std::exception_ptr)> ended_;
     base::descriptor wake_{eventfd(0, EFD_CLOEXEC)};
     std::string pending_;
-    std::size_t searched_ = 0;  // so much of it
+    std::size_t searched_ = 0;  // bytes of it
     bool found_ = false, stopped_ = false;
     std::thread thread_;
 };
@@ -136,7 +136,8 @@ class following {
     }
 
   private:
-    // What was kept there saves asking for the whole. Anything else is somebody's, and not to be overwritten.
+    // What was kept there saves asking for the whole. Any other file is the user's, and not to be
+    // overwritten.
     void go_on_from_file() {
         check_output(o_.output);
         lock_.emplace(change_lock::to_change({o_.output}, o_.output, o_.lock));
@@ -260,23 +261,26 @@ void add_follow(CLI::App& app) {
         "Ends on SIGINT, SIGTERM, or the end of the keys. Exit status: 2 on an error; with --query 0 if a "
         "key\n"
         "may be in the set and 1 if none; else 0.");
-    command->add_option("URL", o->url, "Where the filter is published")->required();
-    command->add_option("-o,--output", o->output, "File for the copy");
-    auto* query = command->add_flag("--query", o->query,
-                                    "Read keys, one per line, and print for each 'yes' (it may be in the "
-                                    "set) or 'no', a tab and the key");
-    command->add_flag("--once", o->once, "Bring the copy up to date and end")->excludes(query);
+    command->add_option("URL", o->url, "URL at which the filter is published")->required();
+    command->add_option("-o,--output", o->output,
+                        "File for the copy; replaced with every new version (default: none; needs --query)");
+    auto* query =
+        command->add_flag("--query", o->query,
+                          "Read keys from standard input, one per line, and print for each 'yes' (it "
+                          "may be in the set) or 'no', a tab and the key");
+    command->add_flag("--once", o->once, "Bring the copy up to date once, and exit")->excludes(query);
     command
         ->add_option("--poll", o->poll,
-                     "Seconds between questions to a server that does not hold requests open, as a node does")
+                     "Seconds between questions to a server that does not keep requests open as a node does")
         ->check(CLI::Range(0.1, 1e6))
         ->capture_default_str();
     command
-        ->add_option("--wait", o->wait,
-                     "Seconds for which a node may hold a request open until there is news; 0: use --poll")
+        ->add_option(
+            "--wait", o->wait,
+            "Seconds for which a node is asked to keep a request open until it has news; 0: use --poll")
         ->check(CLI::Range(0, 300))
         ->capture_default_str();
-    command->add_flag("-q,--quiet", o->quiet, "Say nothing but what goes wrong");
+    command->add_flag("-q,--quiet", o->quiet, "Print nothing but errors and answers");
     o->how.add_to(*command);
     o->lock.add_to(*command);
     add_reading_options(*command);

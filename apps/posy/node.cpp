@@ -39,7 +39,7 @@ void repair(const std::string& folder) {
 
 void add_node(CLI::App& app) {
     auto* command = add_command(
-        app, "node", "Tell others what is here, and know who has what (docs/node.md)",
+        app, "node", "Publish a set of keys to peers, and say which peers may have a key (docs/node.md)",
         "  posy node --data keys --peer b=http://10.0.0.2:3130 --peer c=http://10.0.0.3:3130\n"
         "  seq 1000 | sed s/^/+/ | curl -s --data-binary @- http://127.0.0.1:3130/keys\n"
         "  curl 'http://127.0.0.1:3130/who?key=7'\n"
@@ -52,16 +52,16 @@ void add_node(CLI::App& app) {
     auto arguments = std::make_shared<node_arguments>();
     add_node_options(*command, *arguments, "127.0.0.1:3130");
     command->add_option("--data", arguments->how.data,
-                        "Folder to keep the keys in; without it they are gone with the process");
+                        "Folder for the keys (default: none; the keys are lost when the node stops)");
     command->add_flag(
         "--sync", arguments->how.sync,
-        "Answer a change when it is on disk: it also survives a loss of power; costs three disk "
-        "flushes per key, or per 256 lines of one POST; needs --data");
+        "Answer a change only when it is on disk, so that it survives a loss of power; costs three disk "
+        "flushes per key, or per 256 lines of one POST; needs --data (default: off)");
     auto repairing = std::make_shared<bool>(false);
     command->add_flag(
         "--repair", *repairing,
-        "Recover the keys of a damaged --data folder, say how many there are, and end; what was there "
-        "is kept in a folder damaged-N in it");
+        "Recover the keys of a damaged --data folder, print how many there are, and exit; the old files "
+        "are kept in a new folder damaged-N in it");
     command->callback([arguments, repairing] {
         if (*repairing) return repair(arguments->how.data);
         if (arguments->how.sync && arguments->how.data.empty())
@@ -70,7 +70,7 @@ void add_node(CLI::App& app) {
         node::node* self = nullptr;
         http::server server(how.serving, [&self](http::request& r) -> http::task<void> {
             const bool ours = co_await self->handle(r);
-            if (!ours) throw http::refusal(400, "this is a node, not a proxy: ask for a path");
+            if (!ours) throw http::refusal(400, "this is a node, not a proxy: ask for a path, not for a URL");
         });
         const auto bound = listen_on(server, how);
         node::node node(bound, server);

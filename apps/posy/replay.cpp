@@ -88,47 +88,56 @@ void replay(const replay_arguments& a) {
 }  // namespace
 
 void add_replay(CLI::App& app) {
-    auto* command =
-        add_command(app, "replay", "A laboratory: proxies, an origin and a trace, ways of sharing compared",
-                    "  posy replay\n"
-                    "  posy replay trace.tsv.gz --sharing none,delta --change 0.02,0.05,0.1 --report out\n"
-                    "  posy replay access.log --proxies 5 --memory 64MiB");
+    auto* command = add_command(
+        app, "replay", "Compare ways of sharing summaries: replay a trace through real proxies and an origin",
+        "  posy replay\n"
+        "  posy replay trace.tsv.gz --sharing none,delta --change 0.02,0.05,0.1 --report out\n"
+        "  posy replay access.log --proxies 5 --memory 64MiB");
     auto a = std::make_shared<replay_arguments>();
     command->add_option(
         "TRACE", a->trace,
-        "A table with a line of names (object or url; proxy or host; bytes), or a log in the common "
-        "format, gzipped or not; without it, a small one is made up");
-    command->add_option("--sharing", a->sharing, "Ways of sharing to compare")
+        "File of requests: a table whose first line names its columns (object or url; proxy or host; "
+        "bytes), or a log in the common format; gzipped or not (default: a small made-up trace)");
+    command
+        ->add_option("--sharing", a->sharing,
+                     "Ways of sharing to compare, separated by commas: none, full, compressed, delta, ask")
         ->delimiter(',')
         ->check(CLI::IsMember({"none", "full", "compressed", "delta", "ask"}))
         ->capture_default_str();
-    command->add_option("--change", a->change, "Shares of the set at whose change a new summary is sent")
+    command
+        ->add_option("--change", a->change,
+                     "Compare these shares of the set that have to change before a new summary is published, "
+                     "separated by commas")
         ->delimiter(',')
         ->check(CLI::Range(0.0001, 1.0))
         ->capture_default_str();
     command
         ->add_option("--change-bits", a->change_bits,
-                     "Beside those: shares of a summary's bits at whose change a new one is sent, e.g. 0.001")
+                     "Compare also these shares of a summary's bits that have to change before a new one is "
+                     "published, separated by commas, e.g. 0.001 (default: none)")
         ->delimiter(',')
         ->check(CLI::Range(0.000001, 0.5));
-    command->add_option("--proxies", a->base.proxies, "How many")
+    command->add_option("--proxies", a->base.proxies, "Number of proxies")
         ->check(CLI::Range(1, 64))
         ->capture_default_str();
     add_size(*command, "--memory", a->base.memory,
-             "Memory for objects in each proxy, e.g. 64MiB (default: 16M)");
-    command->add_option("--items", a->base.items, "Objects that a summary is planned for")
+             "Memory for objects in each proxy, in bytes, e.g. 64MiB (default: 16M)");
+    command->add_option("--items", a->base.items, "Objects that the summary of each proxy is planned for")
         ->capture_default_str();
-    command->add_option("--fpr", a->base.rate, "False-positive rate of a summary")->capture_default_str();
+    command->add_option("--fpr", a->base.rate, "False-positive rate of each summary")->capture_default_str();
     command->add_flag("--keep-siblings", a->base.keep_siblings,
-                      "Proxies store what they get from siblings, too");
+                      "Proxies also store answers that came from siblings (default: off)");
     command
-        ->add_option(
-            "--concurrency", a->base.concurrency,
-            "Requests at a time; more than one gives up the order of the trace and the count of false misses")
+        ->add_option("--concurrency", a->base.concurrency,
+                     "Requests in flight at a time; with more than one the order of the trace is lost and "
+                     "false misses "
+                     "are not counted")
         ->check(CLI::Range(1, 1000))
         ->capture_default_str();
-    command->add_option("--requests", a->requests, "At most so many of the trace");
-    command->add_option("--report", a->report, "Folder for the report: Markdown, HTML, SVG and CSV");
+    command->add_option("--requests", a->requests,
+                        "Replay at most this many requests of the trace (default: all)");
+    command->add_option("--report", a->report,
+                        "Folder for a report in Markdown, HTML, SVG and CSV (default: none); needs gnuplot");
     command->add_option("--as-origin", a->as_origin, "Be the origin of a laboratory, on this port")
         ->group("");
     command->callback([a] {

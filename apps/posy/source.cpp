@@ -15,23 +15,24 @@ bool is_url(const std::string& path) { return path.starts_with("http://") || pat
 
 void fetch_options::add_to(CLI::App& command) {
     offered = true;
-    command.add_option("--timeout", timeout, "Of a URL: seconds to wait for the server's next byte")
+    command.add_option("--timeout", timeout, "For a URL: seconds to wait for the server's next byte")
         ->check(CLI::Range(0.001, 86'400.0))
         ->capture_default_str();
     command
         .add_option("--max-time", max_time,
-                    "Of a URL: seconds for the whole answer, however steadily it comes; at least --timeout")
+                    "For a URL: seconds for the whole answer, however steadily it comes; at least --timeout")
         ->check(CLI::Range(0.001, 86'400.0))
         ->capture_default_str();
     command
         .add_option("--max-size", max_size,
-                    "Of a URL: the largest answer to take, and the largest array in it, e.g. 64MiB")
+                    "For a URL: largest answer to accept, in bytes, and largest array in it, e.g. 64MiB")
         ->capture_default_str();
     command.add_option("--token-file", token_file,
-                       "Of a URL: file with the token that the server wants, sent as Authorization: Bearer");
+                       "For a URL: file with the token that the server wants, sent as Authorization: Bearer "
+                       "(default: none)");
     command
         .add_option("--tls-ca", tls_authority,
-                    "Of an https URL: PEM file of the authorities to trust (default: the system's)")
+                    "For an https URL: PEM file of the authorities to trust (default: those of the system)")
         ->check(CLI::ExistingFile);
 }
 
