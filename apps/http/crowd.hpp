@@ -1,4 +1,4 @@
-// How many connections each address has open, so that nobody takes all of them.
+// How many connections each address has open, so that no address takes all of them.
 //
 // An IPv6 host has a whole /64 to choose its addresses from, so that is what is counted. An entry lives as
 // long as its connections: the map is never larger than their number. Thread safety: all calls from any
@@ -16,7 +16,7 @@ class crowd {
   public:
     using address = http::address;
 
-    // 0: as many as it likes.
+    // 0: no limit.
     explicit crowd(std::size_t most) : most_(most) {}
 
     // What is one party to all limits per address.

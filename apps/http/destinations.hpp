@@ -1,10 +1,10 @@
-// Where a client may send us: which addresses we connect to because somebody else named them.
+// Where a client may send us: which addresses we connect to because a client named them.
 //
 // The Internet is open. This machine (the loopback, every address of its interfaces and every network that is
 // routed to itself), the wire, private
 // networks and reserved addresses are closed unless a network of the list says otherwise: what runs there
 // trusts its neighbours, and a proxy would lend its place to all of its clients. The judgement is on
-// addresses, after names were resolved; whoever asks must then connect to the address that was judged. Thread
+// addresses, after names were resolved; the caller must then connect to the address that was judged. Thread
 // safety: immutable.
 #pragma once
 

@@ -2,8 +2,8 @@
 // was.
 //
 // The function owns what it works on, or refers to what outlives the pool: the coroutine may be gone before
-// the function is done (its loop has been shut down), and then nobody is told. Exceptions of the function are
-// thrown to the coroutine.
+// the function is done (its loop has been shut down), and then the result is dropped. Exceptions of the
+// function are thrown to the coroutine.
 #pragma once
 
 #include <boost/asio/post.hpp>

@@ -11,7 +11,7 @@ namespace posy::http {
 
 class forward_clock {
   public:
-    // Both in the same unit, read at the same moment; `steady` from a clock that nobody sets.
+    // Both in the same unit, read at the same moment; `steady` from a clock that is never set.
     std::int64_t at(std::int64_t time_of_day, std::int64_t steady) {
         auto lead = lead_.load(std::memory_order_relaxed);
         while (time_of_day - steady > lead &&

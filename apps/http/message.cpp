@@ -39,7 +39,7 @@ void check(parser<Head>& message) {
         if (fields.has("Content-Length")) throw refusal(400, "both Transfer-Encoding and Content-Length");
         if (message.version < 11) throw refusal(400, "Transfer-Encoding in HTTP/1.0");
     }
-    // "5, 5" and two fields that agree are one length; whoever comes after us sees it once.
+    // "5, 5" and two fields that agree are one length; the next hop sees it once.
     if (const auto length = message.content_length(); length && fields.has("Content-Length"))
         fields.set("Content-Length", std::to_string(*length));
     if constexpr (std::is_same_v<Head, request_head>) {

@@ -3,8 +3,8 @@
 //
 // What is not HTTP as RFC 9112 writes it is refused with `refusal`, which knows the status to answer with:
 // both lengths given, lengths that disagree, codings other than chunked, bare line feeds, heads beyond the
-// limit. A connection on which a message was refused is closed after the answer: nobody can know where the
-// next message starts.
+// limit. A connection on which a message was refused is closed after the answer: where the next
+// message starts is unknown.
 #pragma once
 
 #include <boost/beast/http/basic_parser.hpp>
@@ -115,7 +115,7 @@ class reader {
     task<std::string> body(parser<Head>&);
     // Is part of a message here already?
     bool pending() const { return begin_ < end_; }
-    // The sender waits for "100 Continue" before its body: it is told when somebody reads on, and only then.
+    // The sender waits for "100 Continue" before its body: it is told when a handler reads on, and only then.
     void continue_when_read() { continue_ = true; }
     bool awaits_continue() const { return continue_; }
     // Bytes of that, which are not an answer.

@@ -1,4 +1,4 @@
-// Networks of addresses: who somebody is, and where an address leads.
+// Networks of addresses: which ones a sender belongs to, and where an address leads.
 //
 // A list of networks is how all rules on addresses are written: who may be a peer, a client or an
 // administrator, and which servers a client of the proxy may be sent to. The two are compared differently. A
@@ -28,7 +28,7 @@ struct network {
 std::optional<network> parse_network(std::string_view);
 
 using networks = std::vector<network>;
-// Is somebody who connects to us from one of them?
+// Does an address that connects to us belong to one of them?
 bool comes_from(const networks&, const address& who);
 // Is the address, or what it leads to, in one of them?
 bool leads_into(const networks&, const address& where);

@@ -1,7 +1,7 @@
 // How often each party asks: a bucket of tokens per address, refilled at the allowed rate.
 //
-// A bucket holds what comes in two seconds, so whoever was silent that long has a full one, and forgetting it
-// changes nothing. There are at most so many; beyond, the one that was asked least recently is forgotten.
+// A bucket holds what comes in two seconds, so a party that was silent that long has a full one, and
+// forgetting it changes nothing. Their number is bounded; beyond it, the least recently used is forgotten.
 // Cost: O(log n). Thread safety: all calls from any thread. Time is handed in.
 #pragma once
 
@@ -18,11 +18,11 @@ class rates {
   public:
     using time_point = std::chrono::steady_clock::time_point;
 
-    // 0: as often as it likes.
+    // 0: no limit.
     explicit rates(double per_second, std::size_t most_parties = 65'536)
         : rate_(per_second), most_(most_parties) {}
 
-    // A request of somebody; false: one too many.
+    // A request from this address; false: one too many.
     bool take(const address& who, time_point now) {
         if (rate_ <= 0) return true;
         const std::lock_guard lock(mutex_);

@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::size_t longest_name = 255;  // of DNS, and of what is remembered
 
-// A coroutine that waits. Its timer goes with its loop: the desk holds it only while somebody waits.
+// A coroutine that waits. Its timer goes with its loop: the desk holds it only while a coroutine waits.
 struct waiter {
     waiter(asio::io_context& loop, clock::time_point end) : here(loop), timer(loop, end) {}
     asio::io_context& here;

@@ -1,14 +1,15 @@
 // Names to addresses, off the threads that serve, by a deadline.
 //
-// The system's resolver blocks, for ten seconds and more where nobody answers for a name, and cannot be told
-// to stop. So it is asked on threads of its own, which are started when they are needed and end when they are
-// not. Names of our configuration and names that clients wrote have separate threads and queues: a client
-// that asks for dead names holds up the names of other clients at most, and no peer. One lookup is made for
-// all who wait for a name; one that nobody waits for any more leaves the queue. A failure is remembered for a
+// The system's resolver blocks, for ten seconds and more where no server answers for a name, and cannot be
+// told to stop. So it is asked on threads of its own, which are started when they are needed and end when
+// they are not. Names of our configuration and names that clients wrote have separate threads and queues: a
+// client that asks for dead names holds up the names of other clients at most, and no peer. One lookup is
+// made for all waiters of a name; one without waiters leaves the queue. A failure is remembered for a
 // moment.
 //
 // Cost: a thread per lookup under way, at most `threads` on each side. Thread safety: all calls from any
-// thread. A thread that still waits for the system when the resolver is gone ends by itself: nobody joins it.
+// thread. A thread that still waits for the system when the resolver is gone ends by itself: it is not
+// joined.
 #pragma once
 
 #include <array>
@@ -28,7 +29,7 @@ enum class chosen_by { us, client };
 class resolver {
   public:
     using addresses = std::vector<asio::ip::address>;
-    // Blocks. Nothing: the name has no address, or nobody says.
+    // Blocks. Nothing: the name has no address, or no server answers.
     using question = std::function<addresses(const std::string& name)>;
 
     struct limits {

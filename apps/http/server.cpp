@@ -14,7 +14,7 @@ namespace {
 
 using boost::system::error_code;
 
-// What is read of a body that nobody wanted.
+// What is read of a body that no handler wanted.
 constexpr std::size_t skip_bytes = 64 * 1024;
 constexpr auto skip_time = 2s;
 
@@ -170,10 +170,10 @@ task<void> server::drain(transport& connection) {
         got = co_await connection.read_some(bytes);
 }
 
-// Reads over the rest of a body that nobody wanted, so that the next request can be found. False: that is
+// Reads over the rest of a body that no handler wanted, so that the next request can be found. False: that is
 // more than a moment's work, and the connection is not worth it.
 task<bool> server::skip_body(request& r) {
-    if (r.reader.awaits_continue()) co_return false;  // whether it comes at all, nobody knows
+    if (r.reader.awaits_continue()) co_return false;  // it may never come
     const auto end = clock::now() + skip_time;
     const auto start = r.connection.bytes_read();
     for (bool more = true; more && !r.parsing.is_done();) {
@@ -211,7 +211,7 @@ task<bool> server::next_head(transport& connection, reader& from, parser<request
     co_return co_await from.head(parsing);
 }
 
-// Reads requests and has them answered, until either side has had enough.
+// Reads requests and has them answered, until either side ends the connection.
 task<void> server::converse(std::unique_ptr<transport> connection, worker& here) {
     connection->expires_after(how_.head_time);
     connection->idle(true);
@@ -241,7 +241,7 @@ task<void> server::converse(std::unique_ptr<transport> connection, worker& here)
                       parsing.keep_alive() && parsing.version >= 11 && !stopping_};
             if (const auto who = connection->remote().address();
                 !who.is_loopback() && !rates_.take(who, clock::now()))
-                throw refusal(429, "too many requests");
+                throw refusal(429, "too many requests per second from this address (--max-rate)");
             if (parsing.version >= 11 && !parsing.is_done() && r.head.fields.lists("Expect", "100-continue"))
                 from.continue_when_read();
             written = connection->bytes_written() - from.interim_bytes();

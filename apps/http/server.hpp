@@ -1,4 +1,4 @@
-// A server: threads with an io_context each, listeners, limits, and a coroutine a connection.
+// A server: threads with an io_context each, listeners, limits, and a coroutine per connection.
 //
 // A connection stays with the thread it was given to, so its coroutine needs no locks; what handlers share
 // they guard themselves. Connections are dealt out in turn. Too many connections or requests from one address
@@ -52,7 +52,7 @@ struct response {
     std::string body{};
 };
 
-// What is told of requests that did not make sense, and of those that were turned away.
+// Counts of connections and requests, and of those that were refused, by reason.
 struct edge_counts {
     std::atomic<std::uint64_t> connections{0}, requests{0}, malformed{0}, too_many{0}, too_slow{0},
         forbidden{0}, made_room{0}, failed{0};
@@ -61,8 +61,8 @@ struct edge_counts {
 struct serving {
     std::size_t threads = 1;
     std::size_t max_connections = 8192;
-    std::size_t max_per_address = 1024;  // of these; 0: as many as it likes
-    double max_requests_per_second = 0;  // from one address beyond this machine; 0: as many as it likes
+    std::size_t max_per_address = 1024;  // of these; 0: no limit
+    double max_requests_per_second = 0;  // from one address other than loopback; 0: no limit
     clock::duration head_time = 10s;     // from the start of a connection to the end of its first head
     clock::duration idle_time = 60s;     // from the end of one request to the start of the next one
     clock::duration body_time = 60s;     // without a byte moving
@@ -85,7 +85,7 @@ class server {
     void stop(clock::duration grace = 5s);
 
     bool stopping() const { return stopping_; }
-    // Called when stopping begins: whoever holds requests open lets them go.
+    // Called when stopping begins, so that requests held open are answered.
     std::function<void()> on_stop;
 
     worker& first() { return *workers_.front(); }

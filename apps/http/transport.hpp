@@ -81,7 +81,7 @@ class transport {
     virtual void finish_writing() = 0;
     virtual bool encrypted() const = 0;
 
-    // Whatever it does now has so much time, and as much again whenever some of it is done.
+    // What it does now has to progress within `time`, and again within `time` after each progress.
     void expires_after(clock::duration time) {
         time_ = time;
         progressed();
@@ -97,7 +97,7 @@ class transport {
     void close();
     // Closes so that the other side cannot take what it has for the whole.
     void abort();
-    // Has nothing arrived that nobody asked for? Of a connection between two exchanges.
+    // Between two exchanges: has nothing arrived? Bytes would belong to no request.
     bool quiet();
     bool expired() const { return expired_; }
     // It would not be missed: its owner says so.

@@ -45,7 +45,7 @@ bool is_quoted(std::string_view text) {
 }
 
 // Calls use(name, argument) for each directive of every Cache-Control line. False when some of it is not of
-// the form token[=token|"text"]: then nobody knows what else was meant (max-age=9; no-store, x="a, no-store).
+// the form token[=token|"text"]: then what else was meant is unknown (max-age=9; no-store, x="a, no-store).
 template <class Use>
 [[nodiscard]] bool for_each_directive(const fields& all, const Use& use) {
     bool well_formed = true;

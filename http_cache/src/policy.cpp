@@ -20,7 +20,7 @@ bool has_content(const request_head& request) {
     return request.fields.has("Transfer-Encoding") || (length && trimmed(*length) != "0");
 }
 
-// A cookie is for the one it was sent to, unless the origin says in so many words that it is for everyone.
+// A cookie is for the one it was sent to, unless the origin says explicitly that it is for everyone.
 // What it asks to leave out (private="Set-Cookie") is no obstacle: make_stored() does so.
 bool cookies_may_be_shared(const response_head& response, const response_directives& says) {
     if (says.is_public && has_explicit_lifetime(response.fields, says)) return true;

@@ -22,7 +22,7 @@ struct incoming_body::counted {
     counted& operator=(const counted&) = delete;
     ~counted() { of->give_back(beside + for_text); }
 
-    // Room for so many bytes of text; while it moves, both the old and the new place are there.
+    // Room for the bytes of the text; while it moves, both the old and the new place are there.
     bool reserve(std::uint64_t bytes) {
         if (!of->take(bytes)) return false;
         of->give_back(std::exchange(for_text, bytes));

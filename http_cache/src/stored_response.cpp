@@ -43,7 +43,7 @@ digest name_of(const label& of, const hasher& hash) {
 }
 
 seconds stored_response::age(seconds now) const {
-    // Before it came: the clock was set back, and nobody knows by how much it is older than it seems.
+    // Before it came: the clock was set back, and its true age is unknown.
     return now < received ? most_seconds : initial_age + (now - received);
 }
 

@@ -1,4 +1,4 @@
-// The Cache-Status field (RFC 9211): what this cache did with a request, for whoever debugs it.
+// The Cache-Status field (RFC 9211): what this cache did with a request, for debugging.
 #pragma once
 
 #include <optional>

@@ -1,14 +1,14 @@
 // Stored responses in a directory, which survive a restart: one file each, in the form of stored_bytes.hpp.
 //
 // A file is DIRECTORY/ab/ab12… with the 32 hexadecimal digits of the label's name under the secret key of the
-// directory, which is in DIRECTORY/key: whoever chooses URLs cannot make two of one name. It is written aside
-// and renamed into place, and never changed: whenever the process is killed, what is there is whole. (After a
-// loss of power a file may be damaged, since nothing waits for the disk; the checksums find it.) The index of
-// URLs, variants and sizes is in memory, within the same S3-FIFO queues as the memory store's. What others
-// put under a name of ours (a pipe, a link, a file that grew) is never followed, waited for or read: it is a
-// miss, and removed. Cost: a put writes a file, a find reads one; both block. The index takes index_overhead
-// and the URL, three times, a file. Thread safety: every call from any thread. One lock guards index and
-// directory; contents are read and written outside of it. DIRECTORY/lock keeps a second store out.
+// directory, which is in DIRECTORY/key: a client that chooses URLs cannot make two of one name. It is written
+// aside and renamed into place, and never changed: whenever the process is killed, what is there is whole.
+// (After a loss of power a file may be damaged, since nothing waits for the disk; the checksums find it.) The
+// index of URLs, variants and sizes is in memory, within the same S3-FIFO queues as the memory store's. What
+// others put under a name of ours (a pipe, a link, a file that grew) is never followed, waited for or read:
+// it is a miss, and removed. Cost: a put writes a file, a find reads one; both block. The index takes
+// index_overhead and the URL, three times, a file. Thread safety: every call from any thread. One lock guards
+// index and directory; contents are read and written outside of it. DIRECTORY/lock keeps a second store out.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // The fields of an HTTP message, and the heads they make up: plain values that the semantics of caching are
-// written in, whoever parsed them.
+// written in, independent of any parser.
 //
 // Invariant: fields stay in the order of arrival, and repeated names stay repeated (Set-Cookie must). Names
 // compare without regard to case (RFC 9110, 5.1). A message has a few dozen fields at most: lookup is a walk.

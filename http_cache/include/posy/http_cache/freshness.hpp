@@ -1,7 +1,7 @@
 // How old a response is, and how old it may become (RFC 9111, 4.2). Pure functions of a head and of moments.
 //
 // Heuristic freshness is a tenth of the time since Last-Modified, at most a day: the fraction of RFC 9111,
-// 4.2.2; the cap is ours, since after a day nobody should be surprised by a stale page that nobody promised.
+// 4.2.2; the cap is ours, since a page without a stated lifetime should not be stale for longer than a day.
 #pragma once
 
 #include "posy/http_cache/cache_control.hpp"

@@ -35,7 +35,7 @@ class room {
 };
 
 // A body that is being collected for the store. It takes room as it grows and gives up for good when there is
-// none, or when it becomes larger than `most`: whoever collects it then passes on what comes and keeps
+// none, or when it becomes larger than `most`: the collector then passes on what comes and keeps
 // nothing. Thread safety: as of any value.
 class incoming_body {
   public:
@@ -47,7 +47,7 @@ class incoming_body {
     incoming_body() = default;
 
     bool open() const { return held_ != nullptr; }
-    // Takes the room for so many bytes more. False when there is none: what is there stays until it is
+    // Takes the room for this many bytes more. False when there is none: what is there stays until it is
     // dropped.
     bool make_room(std::uint64_t bytes);
     // False when it has given up; then nothing is held.

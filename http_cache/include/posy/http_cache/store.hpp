@@ -2,8 +2,8 @@
 //
 // memory.bytes is all that objects take, wherever they are: an eighth of it is for those on their way, which
 // are collected within room(), and for those that were evicted and are still being sent; with a disk a
-// quarter is for its index; the rest is the memory store's. Whoever puts an object has collected it in the
-// room().
+// quarter is for its index; the rest is the memory store's. The caller of put() has collected the object in
+// the room().
 //
 // What is put goes to both; what is found on disk comes back into memory. The observer hears of the union: a
 // URL has entered when it is in either tier, and left when it is in neither.

@@ -37,7 +37,7 @@ struct label {
 };
 
 // The 128-bit name of a variant of a URL: of its file on disk, of its trace in the eviction queues. Under a
-// secret hash, so that nobody can make two of one name.
+// secret hash, so that two of one name cannot be made on purpose.
 digest name_of(const label&, const hasher&);
 
 // What a stored response costs beyond its texts: itself (352 bytes), its place in table and queues (176), the
