@@ -1,5 +1,5 @@
 // How long to leave a server alone that has failed: half a second, one, two, … up to 16, each shortened at
-// random by up to a half, so that those who wait for the same server do not fall into step.
+// random by up to a half, so that clients of the same server do not fall into step.
 #pragma once
 
 #include <algorithm>

@@ -25,7 +25,7 @@
 
 namespace posy::node {
 
-// Accidents alone have to show: who can write to the folder can write a tally as well.
+// It has to show accidents only: a program that can write to the folder can write a tally as well.
 struct key_tally {
     std::uint64_t keys = 0, low = 0, high = 0;
 

@@ -44,7 +44,7 @@ hasher hash_at(std::uint64_t now, const options& how) {
     return hasher(how.hash, {d.low, how.hash == hash_family::siphash ? d.high : 0});
 }
 
-// Sparse arrays make small messages and large memories. Beyond 128 bits an item (one hash, a rate of 0.8 %)
+// Sparse arrays make small messages and large memories. Beyond 128 bits per item (one hash, a rate of 0.8 %)
 // the counters would be of the size of small objects.
 // Updates of different shapes come at different times when a share of the bits decides: what counts of a
 // delta is its size for each item that changed.

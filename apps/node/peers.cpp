@@ -25,7 +25,7 @@ constexpr auto answer_time = 10s;  // to its head, and between the bytes of its 
 constexpr auto whole_time = 120s;  // to its end
 constexpr auto hint_time = 5s;
 
-// What an answer costs beside its decoding: an exchange, and its bytes at 100 MB a second.
+// What an answer costs beside its decoding: an exchange, and its bytes at 100 MB per second.
 constexpr auto exchange_cost = 1ms;
 constexpr double byte_cost = 1e-8;
 
@@ -141,7 +141,7 @@ http::task<std::string> peers::try_asking(peer& p, bool& again) {
     co_return std::string();
 }
 
-// Of the time of the decoding thread a peer gets one part in twice as many as there are peers.
+// With n peers, each gets at most the share 1/(2n) of the time of the decoding thread.
 void peers::hold_back(peer& p) {
     const auto rest = p.cost * (2 * std::max<std::int64_t>(static_cast<std::int64_t>(count_), 1) - 1);
     p.not_before = http::clock::now() + rest;

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <boost/asio/ip/address.hpp>
 
-#include "numbers.hpp"
 #include "posy/base/machine.hpp"
-#include "secret_file.hpp"
+#include "secret.hpp"
+#include "text.hpp"
 #include "tool.hpp"
 
 namespace posy::tool {
@@ -186,7 +186,7 @@ void add_publishing_options(CLI::App& command, node_arguments& a) {
             "What peers are told of the set: none; full, an uncoded filter; compressed, a coded filter; "
             "delta, a coded filter and then its changes; ask: nothing, and every peer is asked for "
             "every key")
-        ->check(CLI::IsMember(names_of<node::sharing>()))
+        ->check(CLI::IsMember({"none", "full", "compressed", "delta", "ask"}))
         ->capture_default_str();
     command.add_option("--items", a.how.items, "Keys that the summary is planned for, e.g. 1000000 or 1M")
         ->transform(as_amount())
@@ -257,7 +257,7 @@ std::chrono::milliseconds milliseconds(double seconds) {
 
 // Of what is told of the set, and when.
 void take_publishing(const node_arguments& a, node::options& how) {
-    how.sharing = *named<node::sharing>(a.sharing);
+    how.sharing = *node::sharing_named(a.sharing);
     how.interval = milliseconds(a.interval);
     how.hash = a.hash.family();
     how.seed = a.hash.seed();

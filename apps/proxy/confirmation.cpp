@@ -7,7 +7,7 @@ namespace posy::proxy {
 
 namespace {
 
-// May it be stored? That is not for the client to say who happened to ask.
+// May it be stored? The directives of the client that happened to ask do not decide that.
 bool may_stay(http_cache::request_head request, const http_cache::stored_response& fresh,
               std::int64_t received) {
     request.method = "GET";

@@ -1,4 +1,4 @@
-// What a 304 of the origin makes of a stored answer: for the client who asked, and for everyone else.
+// What a 304 of the origin makes of a stored answer: for the client that asked, and for all others.
 #pragma once
 
 #include "posy/http_cache/stored_response.hpp"
@@ -6,7 +6,7 @@
 namespace posy::proxy {
 
 struct confirmation {
-    http_cache::stored answer;   // for the client who asked; null: the 304 is about something else
+    http_cache::stored answer;   // for the client that asked; null: the 304 is about something else
     http_cache::stored for_all;  // to be stored; null: nothing
     bool forget = false;         // what is stored may not stay
 };

@@ -2,8 +2,8 @@
 // compressed, delta-coded filters of Mitzenmacher (2002), as a working system.
 //
 // A request is answered from the store if RFC 9111 lets it be (posy/http_cache/policy.hpp); if not, the
-// summaries of the siblings say who may have it, the best of those is asked with only-if-cached, and then the
-// origin. A false hit costs that one question. Cache-Status (RFC 9211) tells what happened.
+// summaries of the siblings say which may have it, the best of those is asked with only-if-cached, and then
+// the origin. A false hit costs that one question. Cache-Status (RFC 9211) tells what happened.
 //
 // Requests of one connection run one after the other on one thread; the store, the set and the flights are
 // shared by all. What is on disk is read and written by threads of its own.

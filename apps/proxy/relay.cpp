@@ -1,7 +1,7 @@
 // The answer of someone else, on its way to the client and to the store.
 //
-// What is stored is collected as fast as it comes, and the client takes it at its own pace: others who want
-// the same do not wait for one who reads slowly. What is not stored is read no faster than the client takes
+// What is stored is collected as fast as it comes, and the client takes it at its own pace: other clients
+// that want the same do not wait for a slow one. What is not stored is read no faster than the client takes
 // it.
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-// Siblings: who may have an object, and what becomes of asking one of them.
+// Siblings: which may have an object, and what becomes of asking one of them.
 #include <algorithm>
 #include <array>
 #include <boost/asio/co_spawn.hpp>

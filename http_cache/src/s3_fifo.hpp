@@ -7,7 +7,7 @@
 // before it promotes; on a trace of three proxies, Zipf 0.8, 11 MB each, one hits 41.9 %, two 40.5 %.)
 // What left the small queue is remembered by fingerprint in the ghost queue, as many bytes' worth as the main
 // queue has: if it comes back it enters the main queue at once. All three are shares of the budget by bytes.
-// Cost: a hit is one counter; an insertion amortised constant; about 100 bytes an entry, 60 a ghost.
+// Cost: a hit is one counter; an insertion amortised constant; about 100 bytes per entry, 60 per ghost.
 // Invariant: the sizes of the entries add up to at most the budget after every call.
 // Thread safety: as of any container.
 #pragma once

@@ -10,7 +10,7 @@ namespace posy::http_cache {
 
 namespace {
 
-// Set-Cookie is for the one who asked, not for those who will be given what is stored.
+// Set-Cookie is for the client that asked, not for those that will be given what is stored.
 constexpr std::array<std::string_view, 6> not_updated{"Content-Length", "Content-Encoding", "Content-Range",
                                                       "Content-Type",   "Set-Cookie",       "Set-Cookie2"};
 constexpr std::array<std::string_view, 9> of_a_304{"Cache-Control", "Content-Location", "Date", "ETag",

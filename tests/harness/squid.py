@@ -1,14 +1,22 @@
 """A real Squid."""
 import atexit
 import contextlib
+import hashlib
 import os
 import shutil
 import socket
+import struct
 import subprocess
 import tempfile
 
 from daemons import ask, free_port
 from waiting import until
+
+
+def in_digest(digest, url):
+    """May a cache digest, header and all, hold a URL that was fetched with GET?"""
+    mask, words = digest[128:], struct.unpack(">4I", hashlib.md5(b"\1" + url.encode()).digest())
+    return bool(mask) and all(mask[word % (8 * len(mask)) // 8] >> word % 8 & 1 for word in words)
 
 
 class Squid:

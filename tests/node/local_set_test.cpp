@@ -171,6 +171,7 @@ TEST(local_set, shares_deltas_only_when_told_to) {
         auto how = small();
         how.sharing = way;
         world w(how);
+        for (int i = 0; i < 100; ++i) w.add("old " + std::to_string(i));
         const auto before = w.set.summary({}).which;
         for (int i = 0; i < 10; ++i) w.add(std::to_string(i));
         const auto kind = w.set.summary({tag_of(before), true, 0s}).what;

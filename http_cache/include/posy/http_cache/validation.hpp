@@ -1,4 +1,4 @@
-// Validators: asking whether a stored response still holds, and answering those who ask us (RFC 9111, 4.3;
+// Validators: asking whether a stored response still holds, and answering clients that ask us (RFC 9111, 4.3;
 // RFC 9110, 8.8 and 13).
 #pragma once
 
