@@ -170,7 +170,8 @@ std::string machine_of(const bloom_filter& plain) {
         text = fmt::format("huge, {:.0f} % of the array",
                            100 * std::min(1.0, static_cast<double>(pages.huge_bytes) / size));
     }
-    return row("instructions", std::string(name_of(base::best_instruction_set()))) + row("memory pages", text);
+    return row("instructions", std::string(name_of(base::best_instruction_set()))) +
+           row("memory pages", text);
 }
 
 // The kinds that have no plain filter in them.

@@ -186,7 +186,7 @@ void add_publishing_options(CLI::App& command, node_arguments& a) {
             "What peers are told of the set: none; full, an uncoded filter; compressed, a coded filter; "
             "delta, a coded filter and then its changes; ask: nothing, and every peer is asked for "
             "every key")
-        ->check(CLI::IsMember({"none", "full", "compressed", "delta", "ask"}))
+        ->check(CLI::IsMember(names_of<node::sharing>()))
         ->capture_default_str();
     command.add_option("--items", a.how.items, "Keys that the summary is planned for, e.g. 1000000 or 1M")
         ->transform(as_amount())
@@ -257,7 +257,7 @@ std::chrono::milliseconds milliseconds(double seconds) {
 
 // Of what is told of the set, and when.
 void take_publishing(const node_arguments& a, node::options& how) {
-    how.sharing = *node::sharing_named(a.sharing);
+    how.sharing = *named<node::sharing>(a.sharing);
     how.interval = milliseconds(a.interval);
     how.hash = a.hash.family();
     how.seed = a.hash.seed();
