@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <boost/asio/ip/address.hpp>
 
+#include "numbers.hpp"
 #include "posy/base/machine.hpp"
-#include "secret.hpp"
-#include "text.hpp"
+#include "secret_file.hpp"
 #include "tool.hpp"
 
 namespace posy::tool {
