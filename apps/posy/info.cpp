@@ -235,7 +235,9 @@ std::string describe_others(const message& m, const std::string& name, bool json
     for (const auto& [what, value] : j.items()) {
         std::string label = what;
         std::ranges::replace(label, '_', ' ');
+        if (label == "false positive rate") label = "false-positive rate";
         if (label == "planned false positive rate") label = "planned rate";
+        if (label == "planned items") label = "items planned";
         if (label == "wrong") label = "wrong estimates";
         text += row(label, value.is_string()   ? value.get<std::string>()
                            : value.is_object() ? range(estimate_items(std::get<growing_filter>(m.body)))

@@ -47,7 +47,7 @@ void family_options::add_to(CLI::App& command) {
         "Also plan a filter of recently seen keys with this number of generations; --items is then the "
         "number of keys per window, where a key counts once in each generation that sees it");
     command.add_option("--value-bits", value_bits_,
-                       "Also plan a sealed map with values of this many bits, 1 to 64");
+                       "Also plan a Bloomier map with values of this many bits, 1 to 64");
     command.add_option(
         "--difference", difference_,
         "Also plan the reconciliation of two such sets that differ by this many items, e.g. 1k");
@@ -101,7 +101,7 @@ std::string family_options::window(const plan& beside, nlohmann::ordered_json& j
             {"memory_bytes", memory},
             {"memory_bytes_at_worst", most_memory},
             {"remembered_at_least", 1},
-            {"remembered_at_most", longest},
+            {"forgotten_after", longest},
             {"false_positive_rate_low", low},
             {"false_positive_rate", high},
             {"false_positive_rate_at_worst", most}};
@@ -122,7 +122,7 @@ std::string family_options::map(const plan& beside, nlohmann::ordered_json& json
     if (*value_bits_ == 0 || *value_bits_ > 64) throw failure("plan: --value-bits: values have 1 to 64 bits");
     if (!std::isfinite(bits))
         throw failure(
-            fmt::format("plan: --value-bits: no sealed map has a rate of {:.3g}; ask for another with --fpr",
+            fmt::format("plan: --value-bits: no Bloomier map has a rate of {:.3g}; ask for another with --fpr",
                         beside.false_positive_rate));
     const double found = theory::sealed_rate(static_cast<double>(beside.items), beside.false_positive_rate);
     const message_size size = expected_sealed_message(bits);
@@ -131,7 +131,7 @@ std::string family_options::map(const plan& beside, nlohmann::ordered_json& json
             {"message_bits_per_item", beside.per_item(bits)},
             {"message_bytes", size.total()},
             {"frame_bytes", size.frame}};
-    return row("sealed map", fmt::format("{} ({:.4g} bits per item, {} of them the value)",
+    return row("Bloomier map", fmt::format("{} ({:.4g} bits per item, {} of them the value)",
                                          bytes(static_cast<std::uint64_t>(bits / 8)), beside.per_item(bits),
                                          *value_bits_)) +
            row("  with its frame", tool::bytes(size.total())) + row("  a value for others", rate(found));
@@ -176,12 +176,12 @@ std::string family_options::spectral(const plan& beside, nlohmann::ordered_json&
             {"memory_bytes", memory},
             {"memory_bytes_recurring", recurring},
             {"wrong", wrong},
-            {"wrong_strangers", strangers}};
+            {"wrong_absent_keys", strangers}};
     return row("spectral filter",
                fmt::format("{} counters, {} hashes", count(static_cast<double>(g.bits)), g.hashes)) +
            row("  memory", fmt::format("{}; with recurring minimum {}", bytes(memory), bytes(recurring))) +
            row("  wrong estimates", fmt::format("{} with --plain, fewer otherwise", rate(wrong))) +
-           row("  strangers seen", rate(strangers));
+           row("  absent keys seen", rate(strangers));
 }
 
 std::string family_options::sketch(nlohmann::ordered_json& json) const {

@@ -167,12 +167,12 @@ std::string kind_name(const any_body& body) {
                                       "a delta",
                                       "a queryable filter",
                                       "a sealed filter",
-                                      "a sealed map",
+                                      "a Bloomier map",
                                       "a Count-Min sketch",
                                       "a spectral filter",
                                       "a list of heavy hitters",
                                       "a growing filter",
-                                      "a filter with a window of time",
+                                      "a window filter",
                                       "a reconciliation message"};
     static_assert(names.size() == std::variant_size_v<any_body>);
     return names[body.index()];

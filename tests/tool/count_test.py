@@ -232,10 +232,10 @@ class Spectral(Count):
             self.assertEqual(below, 0)
             self.assertLess(abs(plain - expected), 5 * expected**0.5)
             seen = sum(estimate > 0 for _, estimate in self.pairs("--ask", "plain", strangers))
-            self.assertLess(abs(seen - plan["wrong_strangers"] * 100_000), 5 * (plan["wrong_strangers"] * 100_000)**0.5)
+            self.assertLess(abs(seen - plan["wrong_absent_keys"] * 100_000), 5 * (plan["wrong_absent_keys"] * 100_000)**0.5)
             info = self.json_of("info", "plain")
             self.assertEqual((info["kind"], info["method"], info["total"]), ("spectral filter", "minimum selection", sum(truth.values())))
-            self.assertAlmostEqual(info["wrong"] / plan["wrong_strangers"], 1, delta=0.1)
+            self.assertAlmostEqual(info["wrong"] / plan["wrong_absent_keys"], 1, delta=0.1)
             self.assertAlmostEqual(info["different_keys"] / len(truth), 1, delta=0.02)
             for option in ["--conservative", "--recurring"]:
                 self.count("--spectral", option, "-n", n, "--wrong", wrong, "-o", "other", "stream.txt")

@@ -237,7 +237,7 @@ class FamilyTest(unittest.TestCase):
         self.assertAlmostEqual(float(found[-1][1]), 100 * info["false_positive_rate"], delta=0.1)
         self.assertGreater(info["false_positive_rate"], 0.015)
         self.assertLess(info["false_positive_rate"], 1 - 0.99 ** (24 / 7))
-        self.assertIn("planned items", self.posy("info", "s"))
+        self.assertIn("items planned", self.posy("info", "s"))
         # The state keeps its promise, and whoever asks for another one is told.
         self.posy("seen", "--state", "s", "-n", "1000", "--window", "10m", stdin="a\n")
         for option in [["-n", "2000"], ["--fpr", "0.02"], ["--window", "601"], ["--generations", "5"]]:

@@ -168,14 +168,14 @@ def check_window(tool, rng, audit):
     window = plan["window"]
     audit.only("[window]", window, {
         "generations", "bits_of_a_generation", "hashes", "memory_bytes", "memory_bytes_at_worst", "remembered_at_least",
-        "remembered_at_most", "false_positive_rate_low", "false_positive_rate", "false_positive_rate_at_worst"}, where)
+        "forgotten_after", "false_positive_rate_low", "false_positive_rate", "false_positive_rate_at_worst"}, where)
     bits, k, memory = window["bits_of_a_generation"], window["hashes"], window["memory_bytes"]
     # Of g slots some have one key more than the others; the newest one is empty, then as full as the fullest.
     few, fuller = divmod(n, generations)
     less, more = (maths.rate(layout, keys, bits, k) if keys else 0.0 for keys in (few, few + (fuller > 0)))
     low = fuller * math.log1p(-more) + (generations - fuller) * math.log1p(-less)
     truth = {"generations": generations, "memory_bytes": (generations + 1) * maths.array_bytes(bits),
-             "remembered_at_least": 1, "remembered_at_most": 1 + 1 / generations,
+             "remembered_at_least": 1, "forgotten_after": 1 + 1 / generations,
              "false_positive_rate_low": -math.expm1(low), "false_positive_rate": -math.expm1(low + math.log1p(-more)),
              "false_positive_rate_at_worst": rate}
     for figure, value in truth.items():
