@@ -13,11 +13,8 @@
 namespace posy::node {
 
 namespace {
-constexpr std::array<std::pair<std::string_view, sharing>, 5> sharings{{{"none", sharing::none},
-                                                                        {"full", sharing::full},
-                                                                        {"compressed", sharing::compressed},
-                                                                        {"delta", sharing::delta},
-                                                                        {"ask", sharing::ask}}};
+constexpr std::array sharings{sharing::none, sharing::full, sharing::compressed, sharing::delta,
+                              sharing::ask};
 
 // What is not printable as \xff, so that an error can show it.
 std::string printable(std::string_view text) {
@@ -31,12 +28,30 @@ std::string printable(std::string_view text) {
 }  // namespace
 
 std::optional<sharing> sharing_named(std::string_view name) {
-    const auto found = std::ranges::find(sharings, name, [](const auto& s) { return s.first; });
-    return found == sharings.end() ? std::nullopt : std::optional(found->second);
+    const auto found = std::ranges::find(sharings, name, [](sharing s) { return name_of(s); });
+    return found == sharings.end() ? std::nullopt : std::optional(*found);
 }
 
 std::string_view name_of(sharing s) {
-    return std::ranges::find(sharings, s, [](const auto& each) { return each.second; })->first;
+    switch (s) {
+        case sharing::none:
+            return "none";
+        case sharing::full:
+            return "full";
+        case sharing::compressed:
+            return "compressed";
+        case sharing::delta:
+            return "delta";
+        case sharing::ask:
+            return "ask";
+    }
+    return "";
+}
+
+std::vector<std::string> sharing_names() {
+    std::vector<std::string> names;
+    for (const auto each : sharings) names.emplace_back(name_of(each));
+    return names;
 }
 
 result<void> check_name(std::string_view name) {

@@ -27,6 +27,7 @@ enum class sharing {
 };
 std::optional<sharing> sharing_named(std::string_view);
 std::string_view name_of(sharing);
+std::vector<std::string> sharing_names();
 
 enum class peer_kind { posy, squid };
 

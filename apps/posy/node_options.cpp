@@ -186,7 +186,7 @@ void add_publishing_options(CLI::App& command, node_arguments& a) {
             "What peers are told of the set: none; full, an uncoded filter; compressed, a coded filter; "
             "delta, a coded filter and then its changes; ask: nothing, and every peer is asked for "
             "every key")
-        ->check(CLI::IsMember({"none", "full", "compressed", "delta", "ask"}))
+        ->check(CLI::IsMember(node::sharing_names()))
         ->capture_default_str();
     command.add_option("--items", a.how.items, "Keys that the summary is planned for, e.g. 1000000 or 1M")
         ->transform(as_amount())
@@ -213,7 +213,7 @@ void add_publishing_options(CLI::App& command, node_arguments& a) {
     command
         .add_option(
             "--interval", a.interval,
-            "Publish a new summary this many seconds after the last one, if any key has changed since")
+            "Publish a new summary when a key has changed and the last one is at least this many seconds old")
         ->check(CLI::Range(0.0, longest))
         ->capture_default_str();
     a.hash.add_to(command);

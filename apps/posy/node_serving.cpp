@@ -46,7 +46,8 @@ node::options listen_on(http::server& server, node::options how) {
         auto at = first_address(how);
         boost::system::error_code failed;
         const auto address = boost::asio::ip::make_address(at.host, failed);
-        // The wildcard address would be the name of every node, and loops through other nodes would not be told apart.
+        // The wildcard address would be the name of every node, and loops through other nodes would not be
+        // told apart.
         if (!failed && address.is_unspecified()) at.host = boost::asio::ip::host_name();
         how.name = at.text();
     }

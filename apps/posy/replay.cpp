@@ -8,6 +8,7 @@
 #include "lab/laboratory.hpp"
 #include "lab/origin.hpp"
 #include "lab/report.hpp"
+#include "node/options.hpp"
 #include "posy/base/file.hpp"
 #include "progress.hpp"
 #include "text.hpp"
@@ -21,7 +22,7 @@ namespace fs = std::filesystem;
 
 struct replay_arguments {
     std::string trace, report;
-    std::vector<std::string> sharing{"none", "full", "compressed", "delta", "ask"};
+    std::vector<std::string> sharing = node::sharing_names();
     std::vector<double> change{0.02, 0.07, 0.2}, change_bits;
     lab::setting base;
     std::size_t requests = 1'000'000'000;
@@ -100,9 +101,9 @@ void add_replay(CLI::App& app) {
         "bytes), or a log in the common format; gzipped or not (default: a small made-up trace)");
     command
         ->add_option("--sharing", a->sharing,
-                     "Ways of sharing to compare, separated by commas: none, full, compressed, delta, ask")
+                     "Ways of sharing to compare (as --sharing of posy proxy), separated by commas")
         ->delimiter(',')
-        ->check(CLI::IsMember({"none", "full", "compressed", "delta", "ask"}))
+        ->check(CLI::IsMember(node::sharing_names()))
         ->capture_default_str();
     command
         ->add_option("--change", a->change,
