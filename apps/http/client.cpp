@@ -133,16 +133,17 @@ void client::drop_old() {
     std::erase_if(kept_, [](const auto& server) { return server.second.empty(); });
 }
 
-task<bool> client::final_head(reader& from, std::optional<parser<response_head>>& parsing, const limits& most,
-                              bool bare) {
+task<std::unique_ptr<response_parser>> final_head(reader& from, limits most, bool bare) {
     for (unsigned interim = 0;; ++interim) {
-        parsing.emplace(most);
+        auto parsing = std::make_unique<response_parser>(most);
         parsing->skip(bare);
         const bool any = co_await from.head(*parsing);
         if (!any && interim > 0) throw refusal(502, "the connection ended after an interim answer");
-        if (!any || parsing->head.status >= 200) co_return any;
-        if (parsing->head.status == 101)
-            throw refusal(502, "another protocol than the one that was asked for");
+        if (!any) co_return nullptr;
+        const auto status = parsing->head.status;
+        if (status >= 200) co_return parsing;
+        if (status < 100) throw refusal(502, "an answer with a status below 100");
+        if (status == 101) throw refusal(502, "another protocol than the one that was asked for");
         if (interim == max_interim) throw refusal(502, "interim answers without end");
     }
 }
@@ -157,17 +158,13 @@ task<answer> client::ask(const host_port& to, bool secure, const request_head& r
         c.connection->ends_by(start + std::max(time, whole));
         c.connection->due(start + time);
         const auto read = c.connection->bytes_read(), written = c.connection->bytes_written();
-        bool lost = false;
         answer got;
         try {
             const std::array<asio::const_buffer, 2> parts{asio::buffer(head),
                                                           asio::buffer(body.data(), body.size())};
             co_await c.connection->write(parts);
-            std::optional<parser<response_head>> parsing;
-            const bool any = co_await final_head(*c.reader, parsing, most, request.method == "HEAD");
-            if (!any) {
-                lost = true;
-            } else {
+            const auto parsing = co_await final_head(*c.reader, most, request.method == "HEAD");
+            if (parsing) {
                 got.body = co_await c.reader->body(*parsing);
                 got.head = std::move(parsing->head);
                 got.received = c.connection->bytes_read() - read;
@@ -177,9 +174,8 @@ task<answer> client::ask(const host_port& to, bool secure, const request_head& r
             }
         } catch (const boost::system::system_error&) {
             if (!c.used || c.connection->bytes_read() != read || c.connection->expired()) throw;
-            lost = true;
         }
-        if (lost && !c.used) throw refusal(502, to.text() + " closed the connection without an answer");
+        if (!c.used) throw refusal(502, to.text() + " closed the connection without an answer");
     }
 }
 

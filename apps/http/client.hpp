@@ -30,6 +30,15 @@ struct channel {
     bool used = false;    // it has carried an exchange before
 };
 
+using response_parser = parser<response_head>;
+
+inline constexpr unsigned max_interim = 16;  // answers (1xx) before the one that counts
+
+// The head of the answer that counts; null when the connection ended before it began. Interim answers are
+// passed over: they say nothing that we need. `bare`: no body follows, whatever the head says. Throws
+// refusal(502).
+task<std::unique_ptr<response_parser>> final_head(reader&, limits, bool bare);
+
 struct answer {
     response_head head;
     std::string body;
@@ -65,11 +74,8 @@ class client {
     static constexpr std::size_t max_kept = 64;       // per server
     static constexpr std::size_t max_kept_all = 256;  // to all of them; the oldest goes first
     clock::duration keep_time = 30s;
-    static constexpr unsigned max_interim = 16;  // answers before the one that counts
 
   private:
-    // The head of the answer that counts, in the parser; false when the connection ended before it began.
-    static task<bool> final_head(reader&, std::optional<parser<response_head>>&, const limits&, bool bare);
     task<std::vector<tcp::endpoint>> addresses_of(const host_port&, chosen_by, clock::time_point end);
     task<std::shared_ptr<tcp::socket>> connected(std::vector<tcp::endpoint>, const host_port&,
                                                  clock::time_point end);

@@ -213,7 +213,7 @@ void add_publishing_options(CLI::App& command, node_arguments& a) {
     command
         .add_option(
             "--interval", a.interval,
-            "Publish a new summary this many seconds after the last one, if any key has changed since")
+            "Publish a new summary when a key has changed and the last one is at least this many seconds old")
         ->check(CLI::Range(0.0, longest))
         ->capture_default_str();
     a.hash.add_to(command);

@@ -121,9 +121,9 @@ std::string family_options::map(const plan& beside, nlohmann::ordered_json& json
         theory::sealed_bits(static_cast<double>(beside.items), beside.false_positive_rate, *value_bits_);
     if (*value_bits_ == 0 || *value_bits_ > 64) throw failure("plan: --value-bits: values have 1 to 64 bits");
     if (!std::isfinite(bits))
-        throw failure(
-            fmt::format("plan: --value-bits: no Bloomier map has a rate of {:.3g}; ask for another with --fpr",
-                        beside.false_positive_rate));
+        throw failure(fmt::format(
+            "plan: --value-bits: no Bloomier map has a rate of {:.3g}; ask for another with --fpr",
+            beside.false_positive_rate));
     const double found = theory::sealed_rate(static_cast<double>(beside.items), beside.false_positive_rate);
     const message_size size = expected_sealed_message(bits);
     json = {{"value_bits", *value_bits_},
@@ -132,8 +132,8 @@ std::string family_options::map(const plan& beside, nlohmann::ordered_json& json
             {"message_bytes", size.total()},
             {"frame_bytes", size.frame}};
     return row("Bloomier map", fmt::format("{} ({:.4g} bits per item, {} of them the value)",
-                                         bytes(static_cast<std::uint64_t>(bits / 8)), beside.per_item(bits),
-                                         *value_bits_)) +
+                                           bytes(static_cast<std::uint64_t>(bits / 8)), beside.per_item(bits),
+                                           *value_bits_)) +
            row("  with its frame", tool::bytes(size.total())) + row("  a value for others", rate(found));
 }
 

@@ -99,7 +99,7 @@ void add_replay(CLI::App& app) {
         "bytes), or a log in the common format; gzipped or not (default: a small made-up trace)");
     command
         ->add_option("--sharing", a->sharing,
-                     "Ways of sharing to compare, separated by commas: none, full, compressed, delta, ask")
+                     "Ways of sharing to compare (as --sharing of posy proxy), separated by commas")
         ->delimiter(',')
         ->check(CLI::IsMember(names_of<node::sharing>()))
         ->capture_default_str();

@@ -162,18 +162,10 @@ message load_message(const std::string& path, const read_limits& limits, const f
 }
 
 std::string kind_name(const any_body& body) {
-    static constexpr std::array names{"a filter",
-                                      "a counting filter",
-                                      "a delta",
-                                      "a queryable filter",
-                                      "a sealed filter",
-                                      "a Bloomier map",
-                                      "a Count-Min sketch",
-                                      "a spectral filter",
-                                      "a list of heavy hitters",
-                                      "a growing filter",
-                                      "a window filter",
-                                      "a reconciliation message"};
+    static constexpr std::array names{"a filter",           "a counting filter", "a delta",
+                                      "a queryable filter", "a sealed filter",   "a Bloomier map",
+                                      "a Count-Min sketch", "a spectral filter", "a list of heavy hitters",
+                                      "a growing filter",   "a window filter",   "a reconciliation message"};
     static_assert(names.size() == std::variant_size_v<any_body>);
     return names[body.index()];
 }

@@ -4,8 +4,9 @@
 namespace posy::proxy {
 
 std::string_view name_of(outcome o) {
-    static constexpr std::array<std::string_view, static_cast<std::size_t>(outcome::count_)> names{
-        "hit", "stale", "revalidated", "sibling", "origin", "refused", "failed", "passed", "tunnel"};
+    static constexpr auto names = std::to_array<std::string_view>(
+        {"hit", "stale", "revalidated", "sibling", "origin", "refused", "failed", "passed", "tunnel"});
+    static_assert(names.size() == static_cast<std::size_t>(outcome::count_));
     return names[static_cast<std::size_t>(o)];
 }
 

@@ -46,22 +46,6 @@ http::task<void> send_body(http::transport& to, http::request& from) {
     if (chunked) co_await to.write("0\r\n\r\n");
 }
 
-// The head of the answer that counts; false when the connection ended before it began. Interim answers are
-// for us, and say nothing we need.
-http::task<bool> final_head(upstream& u, bool bare) {
-    for (unsigned interim = 0;; ++interim) {
-        u.parsing = std::make_unique<http::parser<http::response_head>>();
-        u.parsing->skip(bare);
-        const bool any = co_await u.channel.reader->head(*u.parsing);
-        if (!any && interim > 0) throw http::refusal(502, "the connection ended after an interim answer");
-        const auto status = u.parsing->head.status;
-        if (!any || status >= 200) co_return any;
-        if (status < 100) throw http::refusal(502, "an answer with a status below 100");
-        if (status == 101) throw http::refusal(502, "another protocol than the one that was asked for");
-        if (interim == http::client::max_interim) throw http::refusal(502, "interim answers without end");
-    }
-}
-
 }  // namespace
 
 http::task<upstream> send(http::client& client, const destination& to, http::request_head head,
@@ -92,10 +76,11 @@ http::task<upstream> send(http::client& client, const destination& to, http::req
                 connection.expires_after(time);
                 from->connection.expires_after(time + 10s);
             }
-            const bool any = co_await final_head(u, bare);
+            const http::limits limits;
+            u.parsing = co_await http::final_head(*u.channel.reader, limits, bare);
             u.times.received = http::seconds_now();
             u.times.ahead = u.times.received - http::time_of_day();
-            if (any) co_return u;
+            if (u.parsing) co_return u;
         } catch (const boost::system::system_error&) {
             if (connection.expired()) throw http::refusal(504, to.where.text() + " did not answer in time");
             if (!u.channel.used || connection.bytes_read() != before) throw;

@@ -16,7 +16,7 @@ namespace posy::proxy {
 
 struct upstream {
     http::channel channel;
-    std::unique_ptr<http::parser<http::response_head>> parsing;  // its head is complete
+    std::unique_ptr<http::response_parser> parsing;  // its head is complete
     http_cache::exchange_times times;
 
     // The next piece of the body, in parsing->piece; false at its end.

@@ -66,8 +66,8 @@ TEST(squid_digest, has_limits) {
     EXPECT_FALSE(squid_digest::make(std::uint64_t{1} << 32, 8));
     EXPECT_FALSE(squid_digest::make((std::uint64_t{1} << 32) - 1, 8));
     EXPECT_EQ(squid_digest::make(0)->capacity(), 1u);
-    EXPECT_FALSE(squid_digest::from_bytes(captured(), 51));
-    EXPECT_TRUE(squid_digest::from_bytes(captured(), 52));
+    EXPECT_FALSE(squid_digest::from_bytes(captured(), read_limits::exactly(51)));
+    EXPECT_TRUE(squid_digest::from_bytes(captured(), read_limits::exactly(52)));
 }
 
 // Every byte that means something, set to what it must not be; the offset says where.

@@ -40,7 +40,7 @@ TEST(kernels, insert_and_look_up_like_the_positions) {
     for (const geometry& g : every_number_of_hashes(6000)) {
         const auto expected = set_one_by_one(g, in);
         for (const instruction_set set : base::instruction_sets()) {
-            SCOPED_TRACE(describe(g) + " " + name_of(set));
+            SCOPED_TRACE(describe(g) + " " + std::string(name_of(set)));
             const auto& kernel = kernels::kernel_for(g, set);
             // With a window behind, and the tail without one.
             auto bits = *bit_array::make(g.bits);
@@ -150,7 +150,7 @@ TEST(kernels, counting_lines_change_like_single_counters) {
         const state reference = run(instruction_set::scalar, reference_log);
         EXPECT_GT(reference.counters.saturated(), 0u);
         for (const instruction_set set : base::instruction_sets()) {
-            SCOPED_TRACE(std::to_string(hashes) + " " + name_of(set));
+            SCOPED_TRACE(std::to_string(hashes) + " " + std::string(name_of(set)));
             std::vector<bool> log;
             const state s = run(set, log);
             EXPECT_TRUE(s.counters == reference.counters);

@@ -56,15 +56,15 @@ TEST(mesh_directory, names_all_peers_that_have_a_key) {
         auto& m = members[draw(members.size())];
         for (int i = 0; i < 20; ++i) m.change("key" + std::to_string(draw(600)));
         if (draw(2)) m.publish();
-        auto bytes = *m.set.answer(directory.have(m.name));
-        if (!bytes) {
+        const auto reply = m.set.answer(directory.edition_of(m.name))->message;
+        if (!reply) {
             directory.confirm(m.name, now);
         } else if (draw(4) == 0) {  // damaged on its way
-            auto& byte = (*bytes)[draw(bytes->size())];
-            byte ^= static_cast<std::byte>(1 + draw(255));
-            EXPECT_EQ(directory.receive(m.name, *bytes, now), reception::damaged);
+            auto bytes = *reply;
+            bytes[draw(bytes.size())] ^= static_cast<std::byte>(1 + draw(255));
+            EXPECT_EQ(directory.receive(m.name, bytes, now), reception::damaged);
         } else {
-            const auto became = directory.receive(m.name, *bytes, now);
+            const auto became = directory.receive(m.name, *reply, now);
             EXPECT_TRUE(became == reception::replaced || became == reception::updated);
             heard[m.name] = m.published;
         }
@@ -127,7 +127,7 @@ TEST(mesh_directory, keeps_what_it_holds_through_poison) {
     EXPECT_EQ(directory.receive("p", **impostor.delta_from(2), 4), reception::wrong_base);
     EXPECT_TRUE(holds("mine"));
     EXPECT_EQ(directory.have("p"), std::nullopt);
-    EXPECT_EQ(directory.receive("p", **p.answer(directory.have("p")), 5), reception::replaced);
+    EXPECT_EQ(directory.receive("p", *p.answer(directory.edition_of("p"))->message, 5), reception::replaced);
     EXPECT_EQ(directory.have("p"), 2u);
 
     directory.forget("p");
@@ -189,7 +189,8 @@ TEST(mesh_directory, follows_peers_through_changes_of_their_hashes) {
         ASSERT_TRUE(set.rebase(std::move(reseeded), now));
         const auto name = std::to_string(i);
         // There is no delta between different hashes: the whole is asked for.
-        ASSERT_EQ(directory.receive(name, **set.answer(directory.have(name)), now), reception::replaced);
+        ASSERT_EQ(directory.receive(name, *set.answer(directory.edition_of(name))->message, now),
+                  reception::replaced);
         std::set<std::string> known;
         for (const auto& s : directory.summaries(now)) known.insert(s.peer);
         EXPECT_EQ(directory.who("all", now).size(), known.size());
@@ -320,7 +321,7 @@ TEST(mesh_directory, is_asked_while_it_learns) {
             directory.receive("comes and goes", whole, i);
             p.insert(p.set().hash()(i));
             if (!p.publish(0)) break;
-            if (const auto delta = *p.answer(directory.have("steady")))
+            if (const auto delta = p.answer(directory.edition_of("steady"))->message)
                 directory.receive("steady", *delta, i);
             directory.forget("comes and goes");
         }

@@ -139,7 +139,7 @@ TEST(sealed_filter, answers_do_not_depend_on_the_kernel_or_the_address) {
                 if (!base::has(set)) continue;
                 const auto other = sealed::ribbon::open(nullptr, bytes, set);
                 ASSERT_TRUE(other) << other.error().text();
-                EXPECT_EQ(other->false_positive_rate(), filter.false_positive_rate());
+                EXPECT_EQ(other->rate(), filter.false_positive_rate());
                 other->each_held(digests, [&](std::size_t i, bool answer) {
                     ASSERT_EQ(answer, filter.may_contain(digests[i]));
                     ASSERT_EQ(other->holds(digests[i]), answer);

@@ -29,7 +29,7 @@ TEST(sorted_rows, are_what_sort_and_unique_give) {
         std::vector<row> rows(count);
         for (row& r : rows) r = {random(), random()};
         expect_sorted(rows, name + "random");
-        for (row& r : rows) r = {mix(random() % 50), 7};
+        for (row& r : rows) r = {base::mix(random() % 50), 7};
         expect_sorted(rows, name + "repeated");
         for (row& r : rows) r = {42, random()};
         expect_sorted(rows, name + "one place");
@@ -42,7 +42,7 @@ TEST(sorted_rows, are_what_sort_and_unique_give) {
 TEST(sorted_rows, tell_values_apart) {
     std::mt19937_64 random(4);
     std::vector<valued_row> rows(40'000);
-    for (valued_row& r : rows) r = {{mix(random() % 10'000), 0}, random() % 2};
+    for (valued_row& r : rows) r = {{base::mix(random() % 10'000), 0}, random() % 2};
     expect_sorted(rows, "valued");
 }
 
