@@ -7,7 +7,8 @@
 // with the same p + q and (p ^ secret) + (q ^ secret'). Every such pair of lanes has four bytes to choose.
 // The secret follows from the seed, so this works for every seed that is known, and only for that one.
 //
-// tests/hostile/colliding_keys.py makes the same keys. Cost: a search of microseconds, then 300 bytes per key.
+// tests/hostile/colliding_keys.py makes the same keys. Cost: a search of microseconds, then 300 bytes per
+// key.
 #pragma once
 
 #define XXH_INLINE_ALL
