@@ -136,7 +136,9 @@ result<header> decode(byte_view bytes) {
     h.geometry.layout = static_cast<layout_id>(in.byte());
     h.geometry.hash = static_cast<hash_family>(in.byte());
     h.geometry.hashes = in.byte();
-    h.geometry.bits = in.varint(max_bits);
+    h.geometry.bits = in.varint();
+    if (h.geometry.bits > max_bits)
+        in.fail(std::to_string(h.geometry.bits) + " bits, above the limit of 2^40");
     h.geometry.seed.low = in.varint();
     h.geometry.seed.high = in.varint();
     if (!in.wrong()) {

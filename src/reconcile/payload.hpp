@@ -41,7 +41,11 @@ class payload_reader : public base::reader {
                 width == digest_width::full ? load_little<std::uint64_t>(taken.data() + 8) : 0};
     }
     // The size of a set.
-    std::uint64_t items() { return varint((std::uint64_t{1} << 62) - 1); }
+    std::uint64_t items() {
+        const std::uint64_t items = varint();
+        if (items >> 62 != 0) fail("a set of 2^62 items or more");
+        return wrong() ? 0 : items;
+    }
     // A count of things that take at least `each` bytes of what follows and `memory` bytes when read.
     std::uint64_t count(std::uint64_t each, std::uint64_t memory, const read_limits& limits) {
         const std::uint64_t number = varint();

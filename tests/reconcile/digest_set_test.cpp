@@ -63,7 +63,7 @@ TEST(reconcile_digest_set, golden_bytes) {
 }
 
 TEST(reconcile_digest_set, wrong_payloads_say_what_and_where) {
-    expect_refused<digest_set>("", 0, "cut off");
+    expect_refused<digest_set>("", 0, "are left");
     expect_refused<digest_set>("0700", 0, "digests of 7 bytes");
     expect_refused<digest_set>("08ffffffffffffffffff01", 1, "18446744073709551615 entries in the 0 bytes");
     expect_refused<digest_set>("088000", 1, "not in its shortest form");

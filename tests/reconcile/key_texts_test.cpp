@@ -26,8 +26,8 @@ TEST(reconcile_key_texts, golden_bytes) {
 
 TEST(reconcile_key_texts, wrong_payloads_say_what_and_where) {
     expect_refused<key_texts>("ffffffff0f", 0, "4294967295 entries in the 0 bytes");
-    expect_refused<key_texts>("0105616263", 2, "cut off");
-    expect_refused<key_texts>("01ffffffffffffffffff01", 11, "cut off");
+    expect_refused<key_texts>("0105616263", 2, "are left");
+    expect_refused<key_texts>("01ffffffffffffffffff01", 11, "are left");
     EXPECT_FALSE(key_texts::parse(hasher(), payload_of(key_texts{{"a", "b", "c"}}),
                                   read_limits{.max_bytes = 2 * sizeof(std::string)}));
 }
