@@ -13,9 +13,7 @@ namespace {
 
 using std::chrono_literals::operator""ms;
 
-std::vector<std::byte> message_bytes() {
-    return to_bytes(*bloom_filter::make({4096, 3, layout_id::spread}));
-}
+std::vector<std::byte> message_bytes() { return to_bytes(*bloom_filter::make({4096, 3, layout_id::spread})); }
 
 error_kind kind_of(byte_view bytes, const read_limits& limits = {}) {
     const auto read = from_bytes(bytes, limits);
