@@ -1,5 +1,6 @@
 // posy add, posy remove: change a filter in its file.
 #include <fmt/core.h>
+#include <CLI/CLI.hpp>
 
 #include <mutex>
 

@@ -1,6 +1,7 @@
 // posy build: build a filter from keys, on all cores.
 #include <fmt/core.h>
 #include <unistd.h>
+#include <CLI/CLI.hpp>
 
 #include <mutex>
 

@@ -1,5 +1,6 @@
 // posy compare: how much two sets have in common, from their filters alone.
 #include <fmt/core.h>
+#include <CLI/CLI.hpp>
 
 #include <cmath>
 #include <nlohmann/json.hpp>

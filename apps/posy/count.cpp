@@ -7,6 +7,7 @@
 //
 // Or a spectral filter, if the number of different keys is known and most counts are to be exact.
 #include <fmt/core.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <charconv>

@@ -1,4 +1,5 @@
 // posy delta, posy apply: what changed between two generations of a filter, and the change applied.
+#include <CLI/CLI.hpp>
 #include "locking.hpp"
 #include "tool.hpp"
 

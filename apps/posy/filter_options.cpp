@@ -1,6 +1,7 @@
 #include "filter_options.hpp"
 
 #include <fmt/core.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <charconv>

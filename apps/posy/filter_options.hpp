@@ -1,10 +1,10 @@
 // The options that describe a filter to plan or build, and the hash of one.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <optional>
 #include <string>
 
+#include "cli_forward.hpp"
 #include "posy/plan.hpp"
 
 namespace posy::tool {

@@ -1,5 +1,6 @@
 // posy info: what a filter is, what is in it, how good it is now.
 #include <fmt/core.h>
+#include <CLI/CLI.hpp>
 
 #include <nlohmann/json.hpp>
 

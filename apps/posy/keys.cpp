@@ -1,5 +1,6 @@
 #include "keys.hpp"
 
+#include <CLI/CLI.hpp>
 #include <charconv>
 #include <nlohmann/json.hpp>
 

@@ -5,7 +5,6 @@
 // one of its fields, a JSON value in it, or each of its words.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -13,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cli_forward.hpp"
 #include "posy/bloom_filter.hpp"
 
 namespace posy::tool {

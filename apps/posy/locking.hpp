@@ -5,11 +5,11 @@
 // one after the other.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "cli_forward.hpp"
 #include "posy/base/file_lock.hpp"
 
 namespace posy::tool {

@@ -1,5 +1,6 @@
 // posy: a good Unix filter for Bloom filters. One file per command; docs/tool.md shows them all.
 #include <unistd.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <csignal>

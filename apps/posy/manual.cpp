@@ -1,6 +1,7 @@
 // The manual page and the shell completions, generated from the commands themselves: one description of every
 // option, in one place.
 #include <fmt/core.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 

@@ -2,6 +2,7 @@
 #include "node/node.hpp"
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "node/key_repair.hpp"
 #include "node_options.hpp"

@@ -1,6 +1,7 @@
 #include "node_options.hpp"
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <boost/asio/ip/address.hpp>

@@ -2,10 +2,10 @@
 // stop.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <functional>
 #include <memory>
 
+#include "cli_forward.hpp"
 #include "filter_options.hpp"
 #include "node/node.hpp"
 

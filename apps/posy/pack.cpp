@@ -1,6 +1,7 @@
 // posy pack, posy unpack: the smallest message for transport, and back.
 #include <fmt/core.h>
 #include <unistd.h>
+#include <CLI/CLI.hpp>
 
 #include <mutex>
 

@@ -2,6 +2,7 @@
 #include "posy/plan.hpp"
 
 #include <fmt/core.h>
+#include <CLI/CLI.hpp>
 
 #include <nlohmann/json.hpp>
 

@@ -1,6 +1,7 @@
 #include "plan_bounds.hpp"
 
 #include <fmt/core.h>
+#include <CLI/CLI.hpp>
 
 #include <cmath>
 #include <limits>

@@ -2,10 +2,10 @@
 // would take for the same set.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "cli_forward.hpp"
 #include "posy/plan.hpp"
 
 namespace posy::tool {

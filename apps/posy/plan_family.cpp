@@ -1,6 +1,7 @@
 #include "plan_family.hpp"
 
 #include <fmt/core.h>
+#include <CLI/CLI.hpp>
 
 #include <cmath>
 

@@ -2,11 +2,11 @@
 // maps, sketches, reconciliation.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 
+#include "cli_forward.hpp"
 #include "posy/plan.hpp"
 
 namespace posy::tool {

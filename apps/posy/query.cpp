@@ -1,5 +1,6 @@
 // posy query: which of these keys may be in the set.
 #include <fmt/core.h>
+#include <CLI/CLI.hpp>
 
 #include <atomic>
 #include <memory>

@@ -1,5 +1,6 @@
 // posy replay: a laboratory of real proxies, an origin and a trace.
 #include <fmt/core.h>
+#include <CLI/CLI.hpp>
 
 #include <filesystem>
 #include <fstream>

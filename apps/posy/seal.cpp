@@ -1,6 +1,7 @@
 // posy seal: a set that will not change, in the fewest bits.
 #include <fmt/core.h>
 #include <unistd.h>
+#include <CLI/CLI.hpp>
 
 #include <bit>
 #include <mutex>

@@ -3,6 +3,7 @@
 // A window filter (posy/window_filter.hpp), asked and told key by key in the order of the input: time comes
 // from a field of the records, or from the clock when they are read. It is told in microseconds.
 #include <fmt/core.h>
+#include <CLI/CLI.hpp>
 
 #include <chrono>
 

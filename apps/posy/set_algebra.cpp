@@ -1,4 +1,5 @@
 // posy union, intersect, fold: set algebra on files.
+#include <CLI/CLI.hpp>
 #include "locking.hpp"
 #include "posy/algebra.hpp"
 #include "tool.hpp"

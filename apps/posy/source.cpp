@@ -4,6 +4,7 @@
 #include "secret_file.hpp"
 #include "tool.hpp"
 #ifdef POSY_NODE
+#include <CLI/CLI.hpp>
 #include "node/remote.hpp"
 #endif
 

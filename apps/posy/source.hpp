@@ -1,9 +1,9 @@
 // Filters that are named by a URL instead of a file.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 
+#include "cli_forward.hpp"
 #include "posy/read_limits.hpp"
 
 namespace posy::node {

@@ -5,11 +5,11 @@
 // two are thrown.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "cli_forward.hpp"
 #include "posy/message.hpp"
 #include "source.hpp"
 

@@ -2,6 +2,7 @@
 #include "chapters.hpp"
 
 #include <fmt/core.h>
+#include <CLI/CLI.hpp>
 
 #include <array>
 #include <filesystem>
