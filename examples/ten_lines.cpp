@@ -7,8 +7,8 @@ int main() {
     auto filter = posy::bloom_filter::make(plan->geometry());
     const auto hash = filter->hash();
     for (int i = 0; i < 1'000'000; ++i) filter->insert(hash(i));
-    int strangers = 0;
-    for (int i = 1'000'000; i < 11'000'000; ++i) strangers += filter->may_contain(hash(i));
-    std::printf("%.1f bits per item, %.0f of ten million strangers expected, %d seen\n",
-                plan->bits_per_item(), 1e7 * plan->false_positive_rate, strangers);
+    int mistaken = 0;
+    for (int i = 1'000'000; i < 11'000'000; ++i) mistaken += filter->may_contain(hash(i));
+    std::printf("%.1f bits per item, %.0f of ten million absent keys expected, %d seen\n",
+                plan->bits_per_item(), 1e7 * plan->false_positive_rate, mistaken);
 }

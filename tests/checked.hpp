@@ -211,12 +211,6 @@ class checked {
         into.check_all();
         return done;
     }
-    result<void> merge(const checked& from) {
-        auto done = unite(object_, from.object_);
-        if (done) join(from);
-        check_all();
-        return done;
-    }
     friend result<void> intersect(checked& into, const checked& from) {
         auto done = intersect(into.object_, from.object_);
         if (done) std::erase_if(into.truth_, [&](const auto& each) { return !from.number_of(each.first); });

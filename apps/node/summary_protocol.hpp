@@ -1,5 +1,5 @@
-// A question for a summary and its answer, as HTTP carries them (docs/node.md): pure functions, one pair for
-// each direction, so that node, follower and simulation speak by the same code.
+// A question for a summary and its answer, as HTTP carries them (docs/node.md): pure functions, so
+// that node, follower and simulation ask and answer by the same code.
 #pragma once
 
 #include <chrono>

@@ -269,7 +269,7 @@ void add_sketch_options(CLI::App& command, options& o) {
                      "Count by conservative update, which has smaller errors (default)");
     command
         .add_flag("--plain", o.plain,
-                  "Count by plain update, so that merged sketches are exactly the sketch of all keys")
+                  "Count by plain update, so that united sketches are exactly the sketch of all keys")
         ->excludes("--conservative");
     command.add_option("--top", o.top, "Number of most frequent keys to keep and print; 0 for none")
         ->capture_default_str();
@@ -306,7 +306,7 @@ void add_spectral_options(CLI::App& command, options& o) {
         .add_flag(
             "--recurring", o.recurring,
             "With --spectral: smaller errors for very skewed counts, in 50 % more memory; an estimate can "
-            "rarely be too low, and filters of this kind cannot be merged")
+            "rarely be too low, and filters of this kind cannot be united")
         ->needs(spectral)
         ->excludes("--conservative")
         ->excludes("--plain");

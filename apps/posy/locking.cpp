@@ -28,7 +28,8 @@ void lock_options::add_to(CLI::App& command) {
         ->capture_default_str();
 }
 
-change_lock::change_lock(const std::string& path, const lock_options& how, bool option) : path_(path) {
+change_lock::change_lock(const std::string& path, const lock_options& how, bool option)
+    : how_(how), path_(path) {
     const auto tell = [&](int holder) {
         fmt::print(stderr, "posy: {}: waiting for {}, which is changing it\n", path,
                    holder > 0 ? fmt::format("process {}", holder) : "another process");
@@ -43,16 +44,17 @@ change_lock::change_lock(const std::string& path, const lock_options& how, bool 
 change_lock change_lock::to_change(const std::vector<std::string>& inputs, const std::string& output,
                                    const lock_options& how) {
     const auto is_output = [&](const std::string& input) { return input != "-" && same_file(input, output); };
-    if (output == "-" || !std::ranges::any_of(inputs, is_output)) return {};
+    if (output == "-" || !std::ranges::any_of(inputs, is_output)) return change_lock(how);
     if (const auto folder = fs::path(output).parent_path(); !folder.empty() && !fs::exists(folder))
-        return {};  // reading the file will fail, with a better message
+        return change_lock(how);  // reading the file will fail, with a better message
     return {output, how, true};
 }
 
 change_lock change_lock::to_replace(const std::string& output, const change_lock* held) {
     const bool ours = held && !held->path_.empty() && same_file(held->path_, output);
-    if (output == "-" || ours) return {};
-    return {output, {}, false};
+    const lock_options how = held ? held->how_ : lock_options();
+    if (output == "-" || ours) return change_lock(how);
+    return {output, how, held != nullptr};
 }
 
 }  // namespace posy::tool

@@ -25,14 +25,16 @@ class change_lock {
     // process does not release it in time.
     static change_lock to_change(const std::vector<std::string>& inputs, const std::string& output,
                                  const lock_options& = {});
-    // Locks a file that is replaced, unless `held` is its lock already.
+    // Locks a file that is replaced, unless `held` is its lock already; waits as long as `held` would.
     static change_lock to_replace(const std::string& output, const change_lock* held = nullptr);
 
   private:
-    change_lock() = default;
+    // None yet.
+    explicit change_lock(const lock_options& how) : how_(how) {}
     // `option`: the command has --lock-wait.
     change_lock(const std::string& path, const lock_options&, bool option);
 
+    lock_options how_;
     std::string path_;  // of the locked file; empty: none
     std::optional<base::file_lock> lock_;
 };

@@ -99,9 +99,10 @@ void add_peer_options(CLI::App& command, node_arguments& a) {
     if (const auto quarter = base::usable_memory() / 4; quarter < parse_amount(a.peer_memory))
         a.peer_memory = std::to_string(quarter);
     command
-        .add_option("--peer-memory", a.peer_memory,
-                    "Memory for the summaries of all peers together and for messages being received, e.g. "
-                    "64MiB")
+        .add_option(
+            "--peer-memory", a.peer_memory,
+            "Memory in bytes for the summaries of all peers together and for messages being received, "
+            "e.g. 64MiB; by default at most a quarter of the machine's or container's")
         ->capture_default_str();
     command
         .add_option("--poll", a.poll,

@@ -20,6 +20,7 @@ struct options {
     key_options keys;  // whose files are filters unless `from_keys`
     hash_options hash;
     reading_options reading;
+    lock_options lock;
     bool from_keys = false, fast = false;
     std::string codec, queryable, output, max_bytes, max_memory;
     std::optional<unsigned> max_hashes;
@@ -82,7 +83,7 @@ void pack_filter(const options& o) {
     const std::string path = o.keys.files.empty() ? "-" : o.keys.files[0];
     packing how{.want = o.fast ? coding::fastest : coding::smallest};
     if (!o.codec.empty()) how.codec = named<codec_id>(o.codec);
-    const auto lock = change_lock::to_change({path}, o.output);
+    const auto lock = change_lock::to_change({path}, o.output, o.lock);
     message m = load_message(path, o.reading.limits());
     how.generation = m.generation;
     const any_body body = pack_body(o, std::move(m.body), display_name(path));
@@ -132,6 +133,7 @@ void add_pack(CLI::App& app) {
                      "unpacked to query)")
         ->check(CLI::IsMember(names_of<queryable_form>()));
     pack->add_option("-o,--output", o->output, "File to write; - for standard output")->default_val("-");
+    o->lock.add_to(*pack);
     o->reading.add_to(*pack);
     pack->callback([o] { o->from_keys ? pack_keys(*o) : pack_filter(*o); });
 

@@ -55,9 +55,15 @@ class reader {
             wrong_ = error::damaged(message + "; the bytes are damaged or from another program",
                                     offset.value_or(start_));
     }
-    // The field read last is for a reader that knows more.
+    // The field read last may be for a reader that knows more.
     void fail_unsupported(const std::string& message) {
-        if (!wrong_) wrong_ = error::unsupported(message + "; use a newer Posy", start_);
+        if (!wrong_)
+            wrong_ = error::unsupported(message + "; the bytes are damaged, or need a newer Posy", start_);
+    }
+    // What the fields read so far stand for cannot be: an argument that is wrong is damage here.
+    void fail_as(const error& why, std::optional<std::uint64_t> offset = {}) {
+        if (why.kind == error_kind::invalid) return fail(why.message, offset);
+        if (!wrong_) wrong_ = error{why.kind, why.message, offset.value_or(start_)};
     }
     // The field read last may be right, but asks for more memory than the reader was allowed.
     void fail_above_limit(const std::string& what, std::uint64_t bytes, std::uint64_t max_bytes);

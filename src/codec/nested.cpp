@@ -40,7 +40,9 @@ result<bit_array> take_bits(base::reader& in, std::uint64_t bits, std::uint64_t 
     const std::uint64_t memory = bits::array_memory(bits);
     if (memory > max_bytes) in.fail_above_limit("an array", memory, max_bytes);
     const auto id = static_cast<codec_id>(in.byte());
-    if (id > codec_id::gaps || id == codec_id::adaptive) in.fail("an unknown codec");
+    if (!is_member(id)) in.fail_unsupported("an unknown codec");
+    if (id > codec_id::gaps || id == codec_id::adaptive)
+        in.fail("a codec that is not for parts of a message");
     const byte_view coded = in.take(in.varint(bit_array::word_count(bits) * 8));
     if (in.wrong()) return *in.wrong();
     if (auto fair = check_work(id, coded, bits, for_part); !fair)

@@ -365,7 +365,7 @@ result<growing_filter> growing_filter::parse(hasher hash, byte_view payload, con
         const std::uint64_t before = g.bits;
         g.bits = in.varint(max_bits);
         if (in.wrong()) break;
-        if (auto valid = check(g); !valid) in.fail(valid.error().message);
+        if (auto valid = check(g); !valid) in.fail_as(valid.error());
         if (in.wrong()) break;
         const std::uint64_t unit = smallest_array(g);
         if (g.bits % (shrunk ? unit : least_units * unit) != 0 ||

@@ -253,7 +253,7 @@ result<window_filter> window_filter::parse(hasher hash, byte_view payload, const
     const std::uint64_t max_bytes = limits.most(payload.size());
     base::reader in(payload);
     const auto require = [&](const result<void>& valid) {
-        if (!in.wrong() && !valid) in.fail(valid.error().message);
+        if (!in.wrong() && !valid) in.fail_as(valid.error());
     };
     posy::geometry g{.hash = hash.family(), .seed = hash.seed()};
     g.layout = static_cast<layout_id>(in.byte());

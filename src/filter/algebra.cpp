@@ -76,8 +76,7 @@ result<bloom_filter> fold(const bloom_filter& filter, std::uint64_t divisor) {
     }
     g.bits /= divisor;
     auto folded = bloom_filter::make(g);
-    if (!folded)
-        return error::invalid("cannot fold by " + std::to_string(divisor) + ": " + folded.error().message);
+    if (!folded) return folded.error().behind("cannot fold by " + std::to_string(divisor));
     const std::uint64_t unit =
         layouts::with_layout(g, []<class Layout>(const Layout&) { return Layout::fold_unit; });
     if (unit == 1) {

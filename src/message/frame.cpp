@@ -109,12 +109,12 @@ result<std::size_t> header_size(byte_view prefix) {
         return error::damaged("not a Posy message (it does not start with \"POSY\")", 0);
     }
     if (prefix.size() < prefix_size)
-        return error::damaged("the message is cut off in its header", prefix.size());
+        return error::damaged("the message is cut off in its header; get it again", prefix.size());
     if (prefix[4] != version) {
-        return error::unsupported("message format version " +
-                                      std::to_string(std::to_integer<int>(prefix[4])) +
-                                      "; this Posy reads version 1: use a newer one",
-                                  4);
+        return error::unsupported(
+            "message format version " + std::to_string(std::to_integer<int>(prefix[4])) +
+                "; this Posy reads version 1" + (prefix[4] > version ? ": use a newer one" : ""),
+            4);
     }
     const auto size = std::to_integer<std::size_t>(prefix[7]);
     if (size < prefix_size + 3)
@@ -131,7 +131,10 @@ result<header> decode(byte_view bytes) {
     const std::uint8_t codec = in.byte();
     h.codec = static_cast<codec_id>(codec);
     h.form = static_cast<queryable_form>(codec);
-    if (!allowed(h)) in.fail_unsupported("an unknown codec");
+    if (!allowed(h)) {
+        const bool known = h.kind == kind::queryable ? is_member(h.form) : is_member(h.codec);
+        known ? in.fail("a codec of another kind of message") : in.fail_unsupported("an unknown codec");
+    }
     in.byte();
     h.geometry.layout = static_cast<layout_id>(in.byte());
     h.geometry.hash = static_cast<hash_family>(in.byte());
@@ -148,7 +151,7 @@ result<header> decode(byte_view bytes) {
                 in.fail("a geometry where there is none", geometry_offset);
             checked.bits = 512, checked.hashes = 1, checked.layout = layout_id::blocked;
         }
-        if (auto valid = check(checked); !valid) in.fail(valid.error().message, geometry_offset);
+        if (auto valid = check(checked); !valid) in.fail_as(valid.error(), geometry_offset);
     }
     read_items(in, h);
     const std::uint64_t counter_bits = in.varint();

@@ -208,9 +208,9 @@ class answerer final : public session::party {
     result<void> take_more(const envelope& e) {
         payload_reader in(e.payload());
         const std::uint64_t until = in.varint();
-        if (until > 0 && encoder_ && until <= encoder_->position())
-            in.fail("the peer asks again for symbols that it has");
         if (auto wrong = in.finish()) return *wrong;
+        if (until > 0 && encoder_ && until <= encoder_->position())
+            return error::mismatch("the peer asks again for symbols that it has; is it of another version?");
         if (until > 0 && !encoder_) {
             const auto rest = mine_->elements().subspan(listed_);
             rest_.emplace(mine_->hash(), mine_->width(), std::vector(rest.begin(), rest.end()));

@@ -36,7 +36,7 @@ result<bloomier_map> bloomier_map::open(hasher hash, std::shared_ptr<const void>
     auto opened = sealed::ribbon::open(std::move(keep_alive), payload);
     if (!opened) return opened.error();
     if (opened->value_bits() == 0)
-        return error::mismatch("this is a filter, without values; open it as one", 1);
+        return error::damaged("this is a filter, without values; open it as one", 1);
     return bloomier_map(hash, std::make_shared<const sealed::ribbon>(std::move(*opened)));
 }
 

@@ -20,7 +20,7 @@ result<sealed_filter> sealed_filter::open(hasher hash, std::shared_ptr<const voi
                                           byte_view payload) {
     auto opened = sealed::ribbon::open(std::move(keep_alive), payload);
     if (!opened) return opened.error();
-    if (opened->value_bits() != 0) return error::mismatch("this is a map, with values; open it as one", 1);
+    if (opened->value_bits() != 0) return error::damaged("this is a map, with values; open it as one", 1);
     return sealed_filter(hash, std::make_shared<const sealed::ribbon>(std::move(*opened)));
 }
 

@@ -6,7 +6,7 @@
 namespace posy::sketch {
 
 void append_cells(const bit_array& memory, std::vector<std::byte>& out) {
-    const const_cells cells(memory);
+    const const_cells values(memory);
     std::uint64_t zeros = 0;
     const auto end_run = [&] {
         if (zeros == 0) return;
@@ -14,13 +14,13 @@ void append_cells(const bit_array& memory, std::vector<std::byte>& out) {
         base::put_varint(out, zeros - 1);
         zeros = 0;
     };
-    for (std::uint64_t i = 0; i < cells.size(); ++i) {
-        if (cells[i] == 0) {
+    for (std::uint64_t i = 0; i < values.size(); ++i) {
+        if (values[i] == 0) {
             ++zeros;
             continue;
         }
         end_run();
-        base::put_varint(out, cells[i]);
+        base::put_varint(out, values[i]);
     }
     end_run();
 }
@@ -33,13 +33,13 @@ result<bit_array> take_cells(base::reader& in, std::uint64_t size, std::uint64_t
     if (in.wrong()) return *in.wrong();
     auto table = make_cells(size);
     if (!table) return table;
-    const cells cells(*table);
+    const cells values(*table);
     bool after_run = false;
     for (std::uint64_t i = 0; i < size && !in.wrong();) {
         const std::uint64_t value = in.varint(largest);
         if (value != 0) {
             seen(i, static_cast<std::uint32_t>(value));
-            cells.set(i++, static_cast<std::uint32_t>(value));
+            values.set(i++, static_cast<std::uint32_t>(value));
             after_run = false;
             continue;
         }

@@ -189,7 +189,8 @@ result<count_min> count_min::parse(hasher hash, byte_view payload, const read_li
     const unsigned depth = in.byte();
     const std::uint64_t width = in.varint();
     if (in.wrong()) return *in.wrong();
-    if (auto valid = check(hash, width, depth, rule); !valid) return error::damaged(valid.error().message, 0);
+    if (auto valid = check(hash, width, depth, rule); !valid)
+        return in.fail_as(valid.error(), 0), *in.wrong();
     const std::uint64_t total = in.varint();
     struct row_sum {
         std::uint64_t sum = 0;

@@ -179,7 +179,7 @@ result<spectral_filter> spectral_filter::parse(hasher hash, byte_view payload, c
     g.hashes = in.byte();
     g.bits = in.varint();
     if (in.wrong()) return *in.wrong();
-    if (auto valid = check(g, method); !valid) return error::damaged(valid.error().message, 0);
+    if (auto valid = check(g, method); !valid) return in.fail_as(valid.error(), 0), *in.wrong();
     const bool twice = method == spectral_method::recurring_minimum;
     const auto table = [](std::uint64_t cells) { return bits::array_memory(32 * cells); };
     const std::uint64_t memory =

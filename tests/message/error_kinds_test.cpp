@@ -41,6 +41,12 @@ TEST(error_kinds, of_messages) {
     auto unknown = good;
     unknown[5] = std::byte{99};  // the kind
     EXPECT_EQ(kind_of(unknown), error_kind::unsupported);
+    auto layout = good;
+    layout[8] = std::byte{99};
+    EXPECT_EQ(kind_of(layout), error_kind::unsupported);
+    auto misplaced = good;
+    misplaced[6] = std::byte{5};  // a codec of counting filters
+    EXPECT_EQ(kind_of(misplaced), error_kind::damaged);
     EXPECT_EQ(kind_of(good, read_limits::exactly(511)), error_kind::too_large);
 }
 

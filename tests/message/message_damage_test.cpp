@@ -75,7 +75,7 @@ TEST(message_damage, corrupt_headers_say_what_and_where) {
          "payload of 193 bytes where the array has 128"},
         // a counting filter with a codec of bits
         {"504f535901020220010107e8070000010400000000000000000000000000000000000000000000", 6,
-         "unknown codec"},
+         "codec of another kind"},
     };
     for (const auto& [text, offset, message] : rows) {
         const auto read = from_bytes(unhex(text));
