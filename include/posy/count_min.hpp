@@ -127,4 +127,6 @@ class count_min {
     std::uint64_t total_ = 0;
 };
 
+result<void> unite(count_min& into, const count_min& from);
+
 }  // namespace posy

@@ -114,4 +114,6 @@ class growing_filter {
 // array seemed to have. (After unite() arrays may share keys; those count twice.)
 estimate estimate_items(const growing_filter&, double level = 0.95);
 
+result<void> unite(growing_filter& into, const growing_filter& from);
+
 }  // namespace posy

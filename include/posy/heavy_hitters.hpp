@@ -93,4 +93,6 @@ class heavy_hitters {
     candidates candidates_;
 };
 
+result<void> unite(heavy_hitters& into, const heavy_hitters& from);
+
 }  // namespace posy

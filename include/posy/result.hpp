@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 
@@ -22,6 +23,26 @@ enum class error_kind : std::uint8_t {
     busy,          // another process holds it: try again later
     input_output,  // the system or a file: its text has the reason
 };
+
+constexpr std::string_view name_of(error_kind kind) {
+    switch (kind) {
+        case error_kind::invalid:
+            return "invalid";
+        case error_kind::damaged:
+            return "damaged";
+        case error_kind::too_large:
+            return "too large";
+        case error_kind::mismatch:
+            return "mismatch";
+        case error_kind::unsupported:
+            return "unsupported";
+        case error_kind::busy:
+            return "busy";
+        case error_kind::input_output:
+            return "input/output";
+    }
+    return {};
+}
 
 struct error {
     error_kind kind = error_kind::invalid;

@@ -112,4 +112,6 @@ class spectral_filter {
     std::uint64_t items_ = 0;
 };
 
+result<void> unite(spectral_filter& into, const spectral_filter& from);
+
 }  // namespace posy

@@ -126,4 +126,6 @@ class window_filter {
     std::uint64_t latest_ = 0;
 };
 
+result<void> unite(window_filter& into, const window_filter& from);
+
 }  // namespace posy

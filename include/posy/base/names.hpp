@@ -7,17 +7,19 @@
 #include <algorithm>
 #include <array>
 #include <concepts>
+#include <cstdint>
 #include <optional>
 #include <string_view>
+#include <type_traits>
 
 namespace posy {
 
 template <class Enum>
-concept named_enum = requires(Enum e) {
+concept named_enum = std::same_as<std::underlying_type_t<Enum>, std::uint8_t> && requires(Enum e) {
     { name_of(e) } -> std::same_as<std::string_view>;
 };
 
-// All members, in the order of their numbers, which are below 256.
+// All members, in the order of their numbers.
 template <named_enum Enum>
 inline constexpr auto members = [] {
     constexpr auto has_name = [](unsigned number) { return !name_of(static_cast<Enum>(number)).empty(); };
