@@ -4,14 +4,10 @@ Usage: count_test.py POSY [unittest arguments]
 """
 import collections
 import json
-import os
 import random
 import subprocess
-import sys
-import tempfile
-import unittest
 
-POSY = os.path.abspath(sys.argv[1])
+from harness import POSY, ToolTest, main
 
 
 def zipf_stream(length, keys, seed):
@@ -20,37 +16,16 @@ def zipf_stream(length, keys, seed):
                                        [1 / r for r in range(1, keys + 1)], k=length)
 
 
-class Count(unittest.TestCase):
-    def setUp(self):
-        self.scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(self.scratch.cleanup)
-        self.dir = self.scratch.name
-
-    def path(self, name):
-        return os.path.join(self.dir, name)
-
-    def write(self, name, text):
-        with open(self.path(name), "w", encoding="utf-8") as f:
-            f.write(text)
-        return name
-
-    def count(self, *args, stdin="", status=0):
-        done = subprocess.run([POSY, "count", *args], input=stdin, capture_output=True, cwd=self.dir, text=True, timeout=600)
-        self.assertEqual(done.returncode, status, f"posy count {' '.join(args)}: {done.stderr}")
-        self.stderr = done.stderr
-        return done.stdout
+class Count(ToolTest):
+    def count(self, *args, **kwargs):
+        return self.posy("count", *args, **kwargs).decode()
 
     def pairs(self, *args, **kwargs):
         rows = [line.split("\t", 1) for line in self.count(*args, **kwargs).splitlines()]
         return [(key, int(estimate)) for estimate, key in rows]
 
-    def fails(self, *args, saying, **kwargs):
-        """Exit status 2, one line on standard error that says so, nothing printed, no file left."""
-        before = sorted(os.listdir(self.dir))
-        self.assertEqual(self.count(*args, status=2, **kwargs), "")
-        self.assertRegex(self.stderr, r"\Aposy: [^\n]*\n\Z")
-        self.assertIn(saying, self.stderr)
-        self.assertEqual(sorted(os.listdir(self.dir)), before)
+    def fails(self, *args, **kwargs):
+        super().fails("count", *args, **kwargs)
 
     def stream(self, length=300_000, keys=20_000):
         """A stream of several blocks in a file, and its exact counts."""
@@ -303,4 +278,4 @@ class Options(Count):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=[sys.argv[0], *sys.argv[2:]])
+    main()

@@ -6,25 +6,14 @@ import json
 import os
 import re
 import subprocess
-import sys
-import tempfile
 import time
-import unittest
 
-POSY = os.path.abspath(sys.argv[1])
+from harness import POSY, ToolTest, main
 
 
-class FamilyTest(unittest.TestCase):
-    def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.dir = scratch.name
-
-    def posy(self, *args, stdin="", status=0):
-        done = subprocess.run([POSY, *args], input=stdin.encode(), capture_output=True, cwd=self.dir, timeout=600)
-        self.assertEqual(done.returncode, status, done.stderr.decode())
-        self.stderr = done.stderr.decode()
-        self.out = done.stdout.decode()
+class FamilyTest(ToolTest):
+    def posy(self, *args, **kwargs):
+        self.out = super().posy(*args, **kwargs).decode()
         return self.out
 
     def test_members_are_found_and_few_strangers(self):
@@ -283,4 +272,4 @@ class FamilyTest(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=[sys.argv[0], *sys.argv[2:]])
+    main()

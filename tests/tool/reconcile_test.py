@@ -6,12 +6,10 @@ import json
 import os
 import signal
 import subprocess
-import sys
-import tempfile
 import time
-import unittest
 
-POSY = os.path.abspath(sys.argv[1])
+from harness import POSY, ToolTest, main
+
 TIMEOUT = 120
 SECRET = "0x0f1e2d3c4b5a69788796a5b4c3d2e1f0"
 
@@ -20,22 +18,12 @@ def lines(*ranges):
     return [f"key {i}" for start, stop in ranges for i in range(start, stop)]
 
 
-class Reconcile(unittest.TestCase):
-    def setUp(self):
-        self.scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(self.scratch.cleanup)
-        self.dir = self.scratch.name
-
+class Reconcile(ToolTest):
     def write(self, name, keys, end="\n"):
-        with open(os.path.join(self.dir, name), "w", encoding="utf-8") as f:
-            f.write("".join(key + end for key in keys))
-        return name
+        return super().write(name, "".join(key + end for key in keys))
 
-    def posy(self, *args, status=0, **kwargs):
-        done = subprocess.run([POSY, "reconcile", *args], capture_output=True, cwd=self.dir, timeout=TIMEOUT, **kwargs)
-        self.assertEqual(done.returncode, status, f"posy reconcile {' '.join(args)}: {done.stderr.decode()}")
-        self.stderr = done.stderr.decode()
-        return done.stdout.decode()
+    def posy(self, *args, **kwargs):
+        return super().posy("reconcile", *args, **kwargs).decode()
 
     def fails(self, *args, saying, **kwargs):
         """Exit status 2, nothing on standard output, and a line on standard error that says so."""
@@ -69,7 +57,7 @@ class TwoFiles(Reconcile):
         self.assertEqual(self.posy("a.txt", "b.txt"), difference)
         self.assertEqual(self.stderr, "")
         self.assertEqual(self.posy("--digest-bits", "128", "--hash", "siphash", "a.txt", "b.txt"), difference)
-        self.assertEqual(self.posy("-", "b.txt", input="\n".join(lines((0, 3000))).encode()), difference)
+        self.assertEqual(self.posy("-", "b.txt", stdin="\n".join(lines((0, 3000)))), difference)
 
     def test_one_side_only(self):
         self.two()
@@ -148,7 +136,7 @@ class WithACommand(Reconcile):
 
     def test_keys_from_a_pipe(self):
         self.two()
-        difference = self.posy("-", *self.remote("b.txt"), input="\n".join(lines((0, 3000))).encode())
+        difference = self.posy("-", *self.remote("b.txt"), stdin="\n".join(lines((0, 3000))))
         self.assertEqual(len(difference.splitlines()), 65)
 
     def test_large_differences_do_not_get_stuck(self):
@@ -296,4 +284,4 @@ class Secret(Reconcile):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1] + sys.argv[2:])
+    main()
