@@ -107,7 +107,7 @@ void run(const options& o) {
     if (const auto* grown = std::get_if<growing_filter>(&filter); grown && isatty(STDERR_FILENO)) {
         fmt::print(stderr, "{} items, {} in {} arrays, false-positive rate {}\n",
                    count(static_cast<double>(grown->items())), bytes(grown->bits() / 8),
-                   grown->stages().size(), rate(grown->false_positive_rate()));
+                   grown->arrays().size(), rate(grown->false_positive_rate()));
     } else if (isatty(STDERR_FILENO)) {
         const auto* counting = std::get_if<counting_filter>(&filter);
         const bloom_filter& plain = counting ? counting->projection() : std::get<bloom_filter>(filter);

@@ -178,15 +178,15 @@ bloom_filter plain_of(any_body body, const std::string& name) {
     if (const auto* compressed = std::get_if<compressed_filter>(&body))
         return take(compressed->unpack(), name);
     if (const auto* growing = std::get_if<growing_filter>(&body)) {
-        if (growing->stages().size() == 1) {
-            bloom_filter plain = take(growing->stages()[0].clone(), name);
+        if (growing->arrays().size() == 1) {
+            bloom_filter plain = take(growing->arrays()[0].clone(), name);
             plain.set_items(growing->items());
             return plain;
         }
         throw failure(
             fmt::format("{}: this command needs a plain filter, and this is a growing filter of {} arrays; "
                         "build one with --items",
-                        name, growing->stages().size()));
+                        name, growing->arrays().size()));
     }
     if (std::holds_alternative<filter_delta>(body))
         throw failure(name + ": a delta is not a filter; apply it to its base with 'posy apply'");

@@ -40,7 +40,7 @@ class growing_filter {
         hasher hash{};
         std::uint64_t first_bytes = 64 << 20;  // at most, of the first array
     };
-    static constexpr unsigned max_stages = 10;
+    static constexpr unsigned max_arrays = 10;
 
     static result<growing_filter> make(const options&);
 
@@ -57,10 +57,10 @@ class growing_filter {
 
     double promised_rate() const { return rate_; }
     // The hasher that makes this filter's digests.
-    hasher hash() const { return stages_.front().hash(); }
+    hasher hash() const { return arrays_.front().hash(); }
     // The arrays, oldest first. Each is a filter of some of the keys; its items() counts the keys that no
     // array seemed to have already.
-    std::span<const bloom_filter> stages() const { return stages_; }
+    std::span<const bloom_filter> arrays() const { return arrays_; }
     std::uint64_t bits() const;
     // The number of insertions, repeated keys counted again.
     std::uint64_t items() const { return items_; }
@@ -95,15 +95,15 @@ class growing_filter {
     static result<growing_filter> parse(hasher hash, byte_view payload, const read_limits& = {});
 
   private:
-    growing_filter(double rate, std::vector<bloom_filter> stages)
-        : rate_(rate), stages_(std::move(stages)), came_(stages_.size()) {}
+    growing_filter(double rate, std::vector<bloom_filter> arrays)
+        : rate_(rate), arrays_(std::move(arrays)), came_(arrays_.size()) {}
     void insert_new(std::span<const digest> digests);
-    double different_keys(std::size_t stage) const;
+    double different_keys(std::size_t array) const;
     result<void> look_for_room();
     result<std::vector<bloom_filter>> folded() const;
 
     double rate_;
-    std::vector<bloom_filter> stages_;
+    std::vector<bloom_filter> arrays_;
     std::vector<std::uint64_t> came_;  // per array: insertions while it was the last, skipped ones too
     bool shrunk_ = false;
     std::uint64_t items_ = 0;

@@ -36,9 +36,9 @@ std::uint64_t divisible_size(std::uint64_t bits, std::uint64_t unit) {
     return std::max<std::uint64_t>(1, bits / (least_units * unit)) * least_units * unit;
 }
 
-double rate_of(std::span<const bloom_filter> stages) {
+double rate_of(std::span<const bloom_filter> arrays) {
     double rate = 0;
-    for (const bloom_filter& stage : stages) rate = together(rate, stage.false_positive_rate());
+    for (const bloom_filter& array : arrays) rate = together(rate, array.false_positive_rate());
     return rate;
 }
 
@@ -53,9 +53,9 @@ result<geometry> first_array(const growing_filter::options& o) {
     // above that of the classic filter.
     wishes wanted{.items = 1'000'000, .rate = o.rate, .hashes = o.hashes, .layout = o.layout};
     if (!o.hashes) wanted.max_hashes = static_cast<unsigned>(std::ceil(-std::log2(o.rate))) + 1;
-    const auto shape = choose(wanted);
-    if (!shape) return shape.error();
-    geometry g = shape->geometry(o.hash.family(), o.hash.seed());
+    const auto best = choose(wanted);
+    if (!best) return best.error();
+    geometry g = best->geometry(o.hash.family(), o.hash.seed());
     g.bits = divisible_size(std::min(o.first_bytes, max_bits / 8) * 8, smallest_array(g));
     return g;
 }
@@ -67,31 +67,31 @@ result<growing_filter> growing_filter::make(const options& o) {
     if (!g) return g.error();
     auto first = bloom_filter::make(*g);
     if (!first) return first.error();
-    std::vector<bloom_filter> stages;
-    stages.push_back(std::move(*first));
-    return growing_filter(o.rate, std::move(stages));
+    std::vector<bloom_filter> arrays;
+    arrays.push_back(std::move(*first));
+    return growing_filter(o.rate, std::move(arrays));
 }
 
 result<growing_filter::forecast> growing_filter::expect(const options& o, std::uint64_t items) {
     auto g = first_array(o);
     if (!g) return g.error();
     forecast f;
-    std::vector<load> stages;
+    std::vector<load> arrays;
     std::vector<double> came;
-    for (auto left = static_cast<double>(items); stages.empty() || left > 0; g->bits *= growth) {
-        if (stages.size() == max_stages || g->bits > max_bits)
+    for (auto left = static_cast<double>(items); arrays.empty() || left > 0; g->bits *= growth) {
+        if (arrays.size() == max_arrays || g->bits > max_bits)
             return error::too_large("more keys than a growing filter of such a first array can hold");
         const double here = std::min(left, static_cast<double>(capacity(*g, o.rate)));
-        add_load(stages, *g, here);
+        add_load(arrays, *g, here);
         came.push_back(here);
         f.growing_bits += g->bits;
         left -= here;
     }
-    const auto divisors = choose_folds(stages, o.rate);
-    for (std::size_t i = 0; i < stages.size(); ++i) {
-        geometry small = stages[i].shape;
+    const auto divisors = choose_folds(arrays, o.rate);
+    for (std::size_t i = 0; i < arrays.size(); ++i) {
+        geometry small = arrays[i].geometry;
         small.bits /= divisors[i];
-        const auto p = predict(static_cast<std::uint64_t>(std::max(1.0, std::round(stages[i].items))), small);
+        const auto p = predict(static_cast<std::uint64_t>(std::max(1.0, std::round(arrays[i].items))), small);
         if (!p) return p.error();
         f.bits += p->bits;
         f.message_bits += p->message_bits;
@@ -103,14 +103,14 @@ result<growing_filter::forecast> growing_filter::expect(const options& o, std::u
         f.false_positive_rate = together(f.false_positive_rate, p->false_positive_rate);
     }
     f.payload_bytes += 12 + base::varint_size(items);
-    f.arrays = static_cast<unsigned>(stages.size());
+    f.arrays = static_cast<unsigned>(arrays.size());
     f.hashes = g->hashes;
     return f;
 }
 
 std::uint64_t growing_filter::bits() const {
     std::uint64_t sum = 0;
-    for (const bloom_filter& stage : stages_) sum += stage.geometry().bits;
+    for (const bloom_filter& array : arrays_) sum += array.geometry().bits;
     return sum;
 }
 
@@ -118,15 +118,15 @@ std::uint64_t growing_filter::bits() const {
 // already is not inserted, and it is not known whether it was a repeated key or a false positive. As long as
 // false positives explain the number of such keys, all keys are counted as different; then the number does
 // not depend on chance.
-double growing_filter::different_keys(std::size_t stage) const {
-    const auto came = static_cast<double>(came_[stage]);
-    const auto fresh = static_cast<double>(*stages_[stage].items());
+double growing_filter::different_keys(std::size_t array) const {
+    const auto came = static_cast<double>(came_[array]);
+    const auto fresh = static_cast<double>(*arrays_[array].items());
     double older = 1, chance = 0;
-    for (std::size_t i = 0; i < stage; ++i) older *= 1 - stages_[i].false_positive_rate();
+    for (std::size_t i = 0; i < array; ++i) older *= 1 - arrays_[i].false_positive_rate();
     constexpr int steps = 8;  // of Simpson's rule
     for (int i = 1; i <= steps; ++i) {
         const double x = std::ceil(fresh * i / steps), weight = i == steps ? 1 : i % 2 == 1 ? 4 : 2;
-        chance += weight / (3 * steps) * expected_rate(stages_[stage].geometry(), x);
+        chance += weight / (3 * steps) * expected_rate(arrays_[array].geometry(), x);
     }
     const double false_ones = fresh * (1 - older * (1 - chance));
     return came - fresh <= false_ones + 4 * std::sqrt(false_ones) ? came : fresh + false_ones;
@@ -136,20 +136,20 @@ double growing_filter::different_keys(std::size_t stage) const {
 // costs a pass over the older arrays, so it is not made before the last one could be full; where keys are
 // repeated, it is made again only after another sixty-fourth of the array's capacity.
 result<void> growing_filter::look_for_room() {
-    geometry g = stages_.back().geometry();
-    const auto holds = static_cast<double>(capacity(g, rate_)), there = different_keys(stages_.size() - 1);
+    geometry g = arrays_.back().geometry();
+    const auto holds = static_cast<double>(capacity(g, rate_)), there = different_keys(arrays_.size() - 1);
     const auto again = [&](double keys) { sure_room_ = static_cast<std::uint64_t>(std::max(1.0, keys)); };
     again(std::max(holds - there, there < static_cast<double>(came_.back()) ? holds / 64 : 1));
     if (holds - there >= 1) return {};
     g.bits *= growth;
-    auto next = stages_.size() < max_stages ? bloom_filter::make(g) : error::too_large("too many arrays");
+    auto next = arrays_.size() < max_arrays ? bloom_filter::make(g) : error::too_large("too many arrays");
     if (!next) {
         again(static_cast<double>(g.bits) / 64);
         return error::too_large("the filter cannot grow (" + next.error().message +
                                 "); it holds all keys, but its rate of " +
                                 "false positives will rise above the promised");
     }
-    stages_.push_back(std::move(*next));
+    arrays_.push_back(std::move(*next));
     came_.push_back(0);
     again(static_cast<double>(capacity(g, rate_)));
     return {};
@@ -180,37 +180,37 @@ void growing_filter::insert_new(std::span<const digest> digests) {
     std::array<digest, block> fresh;
     std::ranges::copy(digests, fresh.begin());
     std::size_t left = digests.size();
-    for (const bloom_filter& stage : stages_) {
-        stage.may_contain(std::span(fresh).first(left), std::span(there).first(left));
+    for (const bloom_filter& array : arrays_) {
+        array.may_contain(std::span(fresh).first(left), std::span(there).first(left));
         std::size_t kept = 0;
         for (std::size_t i = 0; i < left; ++i)
             if (!there[i]) fresh[kept++] = fresh[i];
         left = kept;
     }
-    bloom_filter& last = stages_.back();
+    bloom_filter& last = arrays_.back();
     for (const digest d : std::span(fresh).first(left))
         if (!last.may_contain(d)) last.insert(d);  // it may be twice in this block
 }
 
 bool growing_filter::may_contain(digest d) const {
-    return std::ranges::any_of(stages_, [&](const bloom_filter& stage) { return stage.may_contain(d); });
+    return std::ranges::any_of(arrays_, [&](const bloom_filter& array) { return array.may_contain(d); });
 }
 
 std::size_t growing_filter::may_contain(std::span<const digest> digests, std::span<bool> answers) const {
     assert(digests.size() == answers.size());
-    stages_.back().may_contain(digests, answers);
-    if (stages_.size() > 1) {
-        const auto older = std::span(stages_).first(stages_.size() - 1);
+    arrays_.back().may_contain(digests, answers);
+    if (arrays_.size() > 1) {
+        const auto older = std::span(arrays_).first(arrays_.size() - 1);
         for (std::size_t i = 0; i < digests.size(); ++i) {
-            answers[i] = answers[i] || std::ranges::any_of(older, [&](const bloom_filter& stage) {
-                             return stage.may_contain(digests[i]);
+            answers[i] = answers[i] || std::ranges::any_of(older, [&](const bloom_filter& array) {
+                             return array.may_contain(digests[i]);
                          });
         }
     }
     return static_cast<std::size_t>(std::ranges::count(answers, true));
 }
 
-double growing_filter::false_positive_rate() const { return rate_of(stages_); }
+double growing_filter::false_positive_rate() const { return rate_of(arrays_); }
 
 // The rate of the actual bits differs slightly from the expected one, and it is the actual bits that must
 // keep the promise.
@@ -219,16 +219,16 @@ result<std::vector<bloom_filter>> growing_filter::folded() const {
                                        std::to_string(rate_) + " already");
     if (false_positive_rate() > rate_) return above;
     std::vector<load> loads;
-    for (std::size_t i = 0; i < stages_.size(); ++i)
-        add_load(loads, stages_[i].geometry(), different_keys(i));
+    for (std::size_t i = 0; i < arrays_.size(); ++i)
+        add_load(loads, arrays_[i].geometry(), different_keys(i));
     double aim = rate_;
     for (int attempt = 0; attempt < 30; ++attempt) {
         const auto divisors = choose_folds(loads, aim);
         std::vector<bloom_filter> small;
-        for (std::size_t i = 0; i < stages_.size(); ++i) {
-            auto stage = fold(stages_[i], divisors[i]);
-            if (!stage) return stage.error();
-            small.push_back(std::move(*stage));
+        for (std::size_t i = 0; i < arrays_.size(); ++i) {
+            auto array = fold(arrays_[i], divisors[i]);
+            if (!array) return array.error();
+            small.push_back(std::move(*array));
         }
         const double rate = rate_of(small);
         if (rate <= rate_) return small;
@@ -238,9 +238,9 @@ result<std::vector<bloom_filter>> growing_filter::folded() const {
 }
 
 result<bloom_filter> growing_filter::fold_down() const {
-    if (stages_.size() > 1) {
+    if (arrays_.size() > 1) {
         return error::too_large(
-            std::to_string(stages_.size()) +
+            std::to_string(arrays_.size()) +
             " arrays hold the keys; shrink() makes them small, or start with a larger first one");
     }
     auto small = folded();
@@ -255,7 +255,7 @@ result<void> growing_filter::shrink() {
     if (shrunk_) return {};
     auto small = folded();
     if (!small) return small.error();
-    stages_ = std::move(*small);
+    arrays_ = std::move(*small);
     shrunk_ = true;
     return {};
 }
@@ -263,32 +263,32 @@ result<void> growing_filter::shrink() {
 result<void> unite(growing_filter& into, const growing_filter& from) {
     if (into.shrunk_ || from.shrunk_)
         return error::mismatch("a filter that has been shrunk cannot be united");
-    const geometry a = into.stages_.front().geometry(), b = from.stages_.front().geometry();
+    const geometry a = into.arrays_.front().geometry(), b = from.arrays_.front().geometry();
     if (a != b) return mismatch(a, b);
     if (into.rate_ != from.rate_)
         return error::mismatch("the filters promise different rates; only equals unite");
     std::vector<bloom_filter> both;
     std::vector<std::uint64_t> came_both;
-    for (std::size_t i = 0; i < std::max(into.stages_.size(), from.stages_.size()); ++i) {
-        auto stage = (i < into.stages_.size() ? into : from).stages_[i].clone();
-        if (!stage) return stage.error();
-        std::uint64_t came = (i < into.stages_.size() ? into : from).came_[i];
-        if (i < into.stages_.size() && i < from.stages_.size() && *from.stages_[i].items() > 0) {
-            (void)unite(*stage, from.stages_[i]);
+    for (std::size_t i = 0; i < std::max(into.arrays_.size(), from.arrays_.size()); ++i) {
+        auto array = (i < into.arrays_.size() ? into : from).arrays_[i].clone();
+        if (!array) return array.error();
+        std::uint64_t came = (i < into.arrays_.size() ? into : from).came_[i];
+        if (i < into.arrays_.size() && i < from.arrays_.size() && *from.arrays_[i].items() > 0) {
+            (void)unite(*array, from.arrays_[i]);
             // Only the bits show how many different keys this is.
-            const auto most = static_cast<double>(stage->geometry().bits);
-            came = static_cast<std::uint64_t>(std::min(estimate_items(*stage).value, most));
-            stage->set_items(came);
+            const auto most = static_cast<double>(array->geometry().bits);
+            came = static_cast<std::uint64_t>(std::min(estimate_items(*array).value, most));
+            array->set_items(came);
         }
         came_both.push_back(came);
-        both.push_back(std::move(*stage));
+        both.push_back(std::move(*array));
     }
     if (const double rate = rate_of(both); rate > into.rate_) {
         return error::mismatch("together the filters would have a rate of " + std::to_string(rate) +
                                ", above the promised " + std::to_string(into.rate_) +
                                "; start with a larger first array");
     }
-    into.stages_ = std::move(both);
+    into.arrays_ = std::move(both);
     into.came_ = std::move(came_both);
     into.items_ = saturating_sum(into.items_, from.items_);
     into.sure_room_ = 0;
@@ -311,19 +311,19 @@ double rate_when_full(geometry g, double items, double promised) {
 // New keys that were a false positive in an older array are in no array: of n keys, n·Π(1 − f) were inserted.
 // The ends of the arrays' intervals are whole numbers, half a key inside of the exact ends.
 estimate estimate_items(const growing_filter& filter, double level) {
-    if (filter.stages().size() == 1) return estimate_items(filter.stages().front(), level);
+    if (filter.arrays().size() == 1) return estimate_items(filter.arrays().front(), level);
     const double z = normal_deviations(level);
     estimate sum;
     double below = 0, above = 0, passed = 1;
-    for (const bloom_filter& stage : filter.stages()) {
-        const estimate e = estimate_items(stage, level);
+    for (const bloom_filter& array : filter.arrays()) {
+        const estimate e = estimate_items(array, level);
         const double n = e.value / passed, stopped = z * z * n * (1 - passed) / passed;
         const auto squared = [&](double x) { return (x + 0.5) * (x + 0.5) / (passed * passed); };
         sum.value += n;
         below += squared(e.value - e.low) + stopped;
         above += squared(e.high - e.value) + stopped;
-        passed *= 1 - (filter.shrunk() ? rate_when_full(stage.geometry(), e.value, filter.promised_rate())
-                                       : stage.false_positive_rate());
+        passed *= 1 - (filter.shrunk() ? rate_when_full(array.geometry(), e.value, filter.promised_rate())
+                                       : array.false_positive_rate());
     }
     sum.low = std::min(sum.value, std::ceil(std::max(0.0, sum.value - std::sqrt(below))));
     sum.high = std::max(sum.value, std::floor(sum.value + std::sqrt(above)));
@@ -331,17 +331,17 @@ estimate estimate_items(const growing_filter& filter, double level) {
 }
 
 void growing_filter::append_to(std::vector<std::byte>& out) const {
-    const geometry& first = stages_.front().geometry();
+    const geometry& first = arrays_.front().geometry();
     base::put_little(out, std::bit_cast<std::uint64_t>(rate_));
     out.push_back(static_cast<std::byte>(first.layout));
     out.push_back(static_cast<std::byte>(first.hashes));
     out.push_back(static_cast<std::byte>(shrunk_));
-    out.push_back(static_cast<std::byte>(stages_.size()));
+    out.push_back(static_cast<std::byte>(arrays_.size()));
     base::put_varint(out, items_);
-    for (std::size_t i = 0; i < stages_.size(); ++i) {
-        for (const std::uint64_t number : {stages_[i].geometry().bits, came_[i], *stages_[i].items()})
+    for (std::size_t i = 0; i < arrays_.size(); ++i) {
+        for (const std::uint64_t number : {arrays_[i].geometry().bits, came_[i], *arrays_[i].items()})
             base::put_varint(out, number);
-        codec::append_bits(stages_[i].bits(), out);
+        codec::append_bits(arrays_[i].bits(), out);
     }
 }
 
@@ -356,9 +356,9 @@ result<growing_filter> growing_filter::parse(hasher hash, byte_view payload, con
     const std::uint8_t shrunk = in.byte();
     if (shrunk > 1) in.fail("an unknown state");
     const unsigned count = in.byte();
-    if (count == 0 || count > max_stages) in.fail(std::to_string(count) + " arrays");
+    if (count == 0 || count > max_arrays) in.fail(std::to_string(count) + " arrays");
     const std::uint64_t items = in.varint();
-    std::vector<bloom_filter> stages;
+    std::vector<bloom_filter> arrays;
     std::vector<std::uint64_t> came;
     std::uint64_t memory = 0;
     for (unsigned i = 0; i < count && !in.wrong(); ++i) {
@@ -373,14 +373,14 @@ result<growing_filter> growing_filter::parse(hasher hash, byte_view payload, con
             in.fail("an array of " + std::to_string(g.bits) + " bits, which no growing filter has");
         if (in.wrong()) break;
         came.push_back(in.varint(bloom_filter::max_items));
-        const std::uint64_t stage_items = in.varint(came.back());
+        const std::uint64_t array_items = in.varint(came.back());
         auto bits = codec::take_bits(in, g.bits, max_bytes - memory);
         if (!bits) return bits.error();
         memory += bits::array_memory(g.bits);
-        stages.push_back(bloom_filter::from_bits(g, std::move(*bits), stage_items));
+        arrays.push_back(bloom_filter::from_bits(g, std::move(*bits), array_items));
     }
     if (const auto& wrong = in.finish()) return *wrong;
-    growing_filter parsed(rate, std::move(stages));
+    growing_filter parsed(rate, std::move(arrays));
     parsed.came_ = std::move(came);
     parsed.shrunk_ = shrunk != 0;
     parsed.items_ = items;

@@ -71,20 +71,20 @@ std::uint64_t capacity(const geometry& g, double rate) {
     return low;
 }
 
-void add_load(std::vector<load>& loads, const geometry& shape, double came) {
+void add_load(std::vector<load>& loads, const geometry& g, double came) {
     double passed = came;
-    for (const load& older : loads) passed *= 1 - expected_rate(older.shape, older.items);
-    loads.push_back({shape, passed});
+    for (const load& older : loads) passed *= 1 - expected_rate(older.geometry, older.items);
+    loads.push_back({g, passed});
 }
 
-std::vector<std::uint64_t> choose_folds(std::span<const load> stages, double rate) {
+std::vector<std::uint64_t> choose_folds(std::span<const load> arrays, double rate) {
     struct choice {
         double rate = 0;
         std::uint64_t bits = 0;
         std::vector<std::uint64_t> divisors;
     };
     std::vector<choice> best(1);
-    for (const auto& [g, items] : stages) {
+    for (const auto& [g, items] : arrays) {
         std::vector<choice> all;
         for (const auto& [divisor, alone] : useful_folds(g, items, rate)) {
             for (const choice& before : best) {

@@ -30,16 +30,16 @@ inline double together(double rate, double other) { return rate + other - rate *
 // An array and how many keys are in it: those that came while it was the last one, less those that an older
 // one seemed to have.
 struct load {
-    geometry shape;
+    posy::geometry geometry;
     double items = 0;
 };
 
 // Adds the load of the next array, which received this many different keys.
-void add_load(std::vector<load>& loads, const geometry& shape, double came);
+void add_load(std::vector<load>& loads, const geometry& g, double came);
 
-// The divisors by which to fold the stages so that they are as small as possible while their combined sure
-// rate stays within `rate`. Works stage by stage: of all combinations for the stages so far, it keeps those
+// The divisors by which to fold the arrays so that they are as small as possible while their combined sure
+// rate stays within `rate`. Works array by array: of all combinations for the arrays so far, it keeps those
 // that no other beats in both rate and bits.
-std::vector<std::uint64_t> choose_folds(std::span<const load> stages, double rate);
+std::vector<std::uint64_t> choose_folds(std::span<const load> arrays, double rate);
 
 }  // namespace posy::growing

@@ -34,7 +34,7 @@ TEST_P(every_layout_grows, never_denies_what_it_was_given) {
     checked filter(make(0.02, 1));
     const hasher hash = filter->hash();
     std::mt19937_64 random(1);
-    while (filter->stages().size() < 4) {
+    while (filter->arrays().size() < 4) {
         std::vector<digest> batch;
         for (std::uint64_t i = random() % 300; i > 0; --i) batch.push_back(hash(random() % 100'000));
         ASSERT_TRUE(filter.insert(batch));
@@ -73,7 +73,7 @@ TEST_P(every_layout_grows, keeps_the_rate_in_little_more_than_the_planned_size) 
             const auto items = static_cast<std::uint64_t>(share * full);
             auto filter = make(rate, first_bytes);
             ASSERT_TRUE(filter.insert(digests_of(filter.hash(), 0, items)));
-            const std::size_t arrays = filter.stages().size();
+            const std::size_t arrays = filter.arrays().size();
             const unsigned likely = share < 1 ? 1u : share < 5 ? 2u : 3u;
             // Near its end an array may be full already; narrow needs more bits for the rate, in any case.
             EXPECT_TRUE(arrays == likely ||
@@ -127,9 +127,9 @@ TEST_P(every_layout_grows, one_array_folds_to_the_plain_filter) {
     }
     auto filter = make(0.01, 1);
     ASSERT_TRUE(filter.insert(digests_of(filter.hash(), 0, 3000)));
-    ASSERT_GT(filter.stages().size(), 1u);
+    ASSERT_GT(filter.arrays().size(), 1u);
     EXPECT_EQ(filter.fold_down().error().message,
-              std::to_string(filter.stages().size()) +
+              std::to_string(filter.arrays().size()) +
                   " arrays hold the keys; shrink() makes them small, or start with a larger first one");
 }
 
@@ -139,7 +139,7 @@ TEST_P(every_layout_grows, repeated_keys_take_no_room) {
     const auto digests = digests_of(filter.hash(), 0, 1000);
     for (int round = 0; round < 100; ++round) ASSERT_TRUE(filter.insert(digests));
     EXPECT_EQ(filter.items(), 100'000u);
-    EXPECT_EQ(filter.stages().size(), 1u);
+    EXPECT_EQ(filter.arrays().size(), 1u);
     // The estimate within 5 deviations, a quarter of its interval each.
     const auto expect_estimate = [](const growing_filter& f, double items) {
         const estimate e = estimate_items(f);
@@ -150,7 +150,7 @@ TEST_P(every_layout_grows, repeated_keys_take_no_room) {
     auto grown = make(0.01, 1);
     const auto more = digests_of(grown.hash(), 0, 5000);
     for (int round = 0; round < 5; ++round) ASSERT_TRUE(grown.insert(more));
-    ASSERT_GT(grown.stages().size(), 1u);
+    ASSERT_GT(grown.arrays().size(), 1u);
     expect_estimate(grown, 5000);
 }
 
@@ -159,10 +159,10 @@ TEST_P(every_layout_grows, union_is_the_filter_of_both) {
     const hasher hash = a->hash();
     ASSERT_TRUE(a.insert(digests_of(hash, 0, 100)));
     ASSERT_TRUE(b.insert(digests_of(hash, 50, 2500)));
-    ASSERT_GT(b->stages().size(), a->stages().size());
+    ASSERT_GT(b->arrays().size(), a->arrays().size());
     ASSERT_TRUE(unite(a, b));
     EXPECT_EQ(a->items(), 2550u);
-    EXPECT_EQ(a->stages().size(), b->stages().size());
+    EXPECT_EQ(a->arrays().size(), b->arrays().size());
     ASSERT_TRUE(a.insert(digests_of(hash, 2500, 3000)));
     EXPECT_EQ(a.known().size(), 3000u);
     EXPECT_LE(a->false_positive_rate(), 0.01);
@@ -180,7 +180,7 @@ TEST_P(every_layout_grows, union_stops_at_the_promised_rate) {
     const auto capacity = [&] {
         auto probe = make(0.01, 4000);
         std::uint64_t n = 0;
-        for (; probe.stages().size() == 1; n += 10)
+        for (; probe.arrays().size() == 1; n += 10)
             EXPECT_TRUE(probe.insert(digests_of(probe.hash(), n, n + 10)));
         return n - 20;
     }();
@@ -206,7 +206,7 @@ TEST(growing_filter, refusals) {
     EXPECT_FALSE(growing_filter::make({.hashes = 99}));
     EXPECT_FALSE(growing_filter::make({.hash = hasher(hash_family::xxh3, {0, 1})}));
     EXPECT_FALSE(growing_filter::make({.hash = hasher(hash_family{77})}));
-    EXPECT_EQ(growing_filter::make({.hashes = 3, .first_bytes = 1})->stages().front().geometry().hashes, 3u);
+    EXPECT_EQ(growing_filter::make({.hashes = 3, .first_bytes = 1})->arrays().front().geometry().hashes, 3u);
 }
 
 // Full arrays, as many as there can be: the next key needs one more. It is in nevertheless.
@@ -214,10 +214,10 @@ TEST(growing_filter, where_growth_ends) {
     const auto seed = *growing_filter::make({.rate = 0.1, .layout = layout_id::spread, .first_bytes = 1});
     auto bytes = payload_of(seed);
     bytes.resize(8 + 3);
-    bytes.push_back(std::byte{growing_filter::max_stages});
+    bytes.push_back(std::byte{growing_filter::max_arrays});
     bytes.push_back({});  // items
     std::uint64_t bits = seed.bits();
-    for (unsigned i = 0; i < growing_filter::max_stages; ++i, bits *= 4) {
+    for (unsigned i = 0; i < growing_filter::max_arrays; ++i, bits *= 4) {
         for (int field = 0; field < 3; ++field) base::put_varint(bytes, bits);  // bits, and as many keys
         std::vector<std::byte> ones;
         base::put_varint(ones, 0);
@@ -259,7 +259,7 @@ TEST(growing_filter, bytes) {
     expect_robust(filter, false);
     auto grown = *growing_filter::make({.rate = 0.25, .layout = layout_id::blocked, .first_bytes = 1});
     ASSERT_TRUE(grown.insert(digests_of(grown.hash(), 0, 6000)));
-    ASSERT_EQ(grown.stages().size(), 2u);
+    ASSERT_EQ(grown.arrays().size(), 2u);
     expect_robust(grown, false);
 }
 

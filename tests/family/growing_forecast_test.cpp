@@ -46,10 +46,10 @@ void forecasts::expect_built(std::uint64_t items, int seeds) const {
         std::vector<digest> digests;
         for (std::uint64_t key = 0; key < items; ++key) digests.push_back(how.hash(key));
         ASSERT_TRUE(filter.insert(digests));
-        other_arrays += filter.stages().size() != foreseen.arrays || filter.bits() != foreseen.growing_bits;
+        other_arrays += filter.arrays().size() != foreseen.arrays || filter.bits() != foreseen.growing_bits;
         ASSERT_TRUE(filter.shrink());
-        for (const bloom_filter& stage : filter.stages())
-            variance += std::pow(rate_deviation(stage.geometry(), static_cast<double>(*stage.items())), 2);
+        for (const bloom_filter& array : filter.arrays())
+            variance += std::pow(rate_deviation(array.geometry(), static_cast<double>(*array.items())), 2);
         ASSERT_LE(filter.false_positive_rate(), options.rate);
         bits.add(static_cast<double>(filter.bits()));
         rates.add(filter.false_positive_rate());

@@ -182,7 +182,7 @@ TEST_P(coverage, of_growing_filters) {
                         ASSERT_TRUE(filter.shrink());
                     }
                     double ones = 0;
-                    for (const auto& stage : filter.stages()) ones += static_cast<double>(stage.ones());
+                    for (const auto& array : filter.arrays()) ones += static_cast<double>(array.ones());
                     t.add(estimate_items(filter), static_cast<double>(items), ones);
                 }
                 t.expect(10);
