@@ -33,7 +33,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (size < 12) return 0;
     const auto* start = reinterpret_cast<const std::byte*>(data);
     std::vector<std::byte> bytes(start, start + size);
-    mesh_directory directory(limits);
+    overlay::mesh_directory directory(limits);
     if (directory.receive("peer", base(), 1) != reception::replaced) std::abort();
     const auto before = directory.summaries(2).front();
     bool believed = false;

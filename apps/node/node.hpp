@@ -39,7 +39,7 @@ class node {
     const access& rights() const { return access_; }
     local_set& set() { return set_; }
     peers& mesh() { return peers_; }
-    mesh_directory& directory() { return directory_; }
+    overlay::mesh_directory& directory() { return directory_; }
     traffic& bytes() { return traffic_; }
     const options& how() const { return how_; }
     // Set by the owner of the node: further figures, and whether a key is held at this moment.
@@ -99,7 +99,7 @@ class node {
     local_set::key_source all_keys_;
     access access_;
     local_set set_;
-    mesh_directory directory_;
+    overlay::mesh_directory directory_;
     traffic traffic_;
     peers peers_;
     bell bell_;

@@ -31,7 +31,7 @@ constexpr double byte_cost = 1e-8;
 
 }  // namespace
 
-peers::peers(const options& how, http::worker& here, mesh_directory& directory, traffic& t)
+peers::peers(const options& how, http::worker& here, overlay::mesh_directory& directory, traffic& t)
     : how_(how), here_(here), directory_(directory), traffic_(t) {}
 
 peers::~peers() {
@@ -67,7 +67,7 @@ void peers::know_only(const std::vector<peer_address>& wanted) {
     }
     peers_ = std::move(next);
     count_ = peers_.size();
-    directory_.expect(peers_.size());
+    directory_.share_among(peers_.size());
 }
 
 void peers::wake(const std::string& name) {

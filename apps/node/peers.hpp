@@ -67,7 +67,7 @@ struct peer {
 
 class peers {
   public:
-    peers(const options&, http::worker&, mesh_directory&, traffic&);
+    peers(const options&, http::worker&, overlay::mesh_directory&, traffic&);
     ~peers();
 
     // On the worker's thread: from now on these, and no others. They are followed, unless summaries are not
@@ -111,7 +111,7 @@ class peers {
 
     const options& how_;
     http::worker& here_;
-    mesh_directory& directory_;
+    overlay::mesh_directory& directory_;
     traffic& traffic_;
     mutable std::mutex mutex_;
     std::map<std::string, std::shared_ptr<peer>> peers_;

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace posy {
+namespace posy::overlay {
 
 namespace {
 // A message may arrive after the caller read the clock, and clocks are set back.
@@ -30,9 +30,9 @@ class digests_of {
 };
 }  // namespace
 
-void mesh_directory::expect(std::size_t peers) {
+void mesh_directory::share_among(std::size_t peers) {
     const std::unique_lock lock(mutex_);
-    expected_ = peers;
+    sharers_ = peers;
 }
 
 // ---- messages ---------------------------------------------------------------------------------------------
@@ -139,7 +139,7 @@ std::uint64_t mesh_directory::used_by_others(const entry& known) const {
 }
 
 std::uint64_t mesh_directory::share() const {
-    return budget_ / std::max<std::size_t>({expected_, peers_.size(), 1});
+    return budget_ / std::max<std::size_t>({sharers_, peers_.size(), 1});
 }
 
 std::uint64_t mesh_directory::room_for(const entry& known) const {
@@ -235,4 +235,4 @@ std::vector<mesh_directory::holder> mesh_directory::who(std::string_view key, st
     return found;
 }
 
-}  // namespace posy
+}  // namespace posy::overlay

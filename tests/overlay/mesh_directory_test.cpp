@@ -9,7 +9,7 @@
 #include "posy/publisher.hpp"
 #include "support.hpp"
 
-namespace posy {
+namespace posy::overlay {
 namespace {
 
 constexpr posy::geometry shape{1 << 14, 5, layout_id::spread};
@@ -211,7 +211,7 @@ std::vector<std::byte> whole_of(std::uint64_t bytes, std::uint64_t generation) {
 TEST(mesh_directory, shares_its_memory) {
     constexpr std::uint64_t budget = 4096;
     mesh_directory directory({}, budget);
-    directory.expect(4);  // 1,024 each
+    directory.share_among(4);  // 1,024 each
     const auto bytes = [&](const std::string& peer) {
         const auto held = directory.summary_of(peer, 0);
         return held ? held->bytes : 0;
@@ -339,4 +339,4 @@ TEST(mesh_directory, is_asked_while_it_learns) {
 }
 
 }  // namespace
-}  // namespace posy
+}  // namespace posy::overlay

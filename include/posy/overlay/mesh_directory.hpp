@@ -28,7 +28,7 @@
 #include "posy/dialect/squid_digest.hpp"
 #include "posy/subscriber.hpp"
 
-namespace posy {
+namespace posy::overlay {
 
 class mesh_directory {
   public:
@@ -37,7 +37,7 @@ class mesh_directory {
         : limits_(limits), budget_(budget) {}
 
     // The number of peers that share the budget, if it is not the number of known peers.
-    void expect(std::size_t peers);
+    void share_among(std::size_t peers);
 
     // A message from a publisher. An unknown peer becomes known. `why`, if given, receives the reason when
     // the message is damaged or too large.
@@ -112,9 +112,9 @@ class mesh_directory {
     read_limits limits_;
     std::uint64_t budget_;
     mutable std::shared_mutex mutex_;
-    std::size_t expected_ = 0;
+    std::size_t sharers_ = 0;
     std::uint64_t evicted_ = 0;
     std::map<std::string, std::shared_ptr<entry>> peers_;
 };
 
-}  // namespace posy
+}  // namespace posy::overlay
