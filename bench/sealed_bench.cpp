@@ -54,24 +54,24 @@ double nanoseconds_each(std::size_t count, bool by_the_wall, const Work& work) {
 
 void measure(std::size_t keys, double rate, unsigned threads) {
     const auto members = random_digests(keys, 1),
-               strangers = random_digests(std::max<std::size_t>(keys, 1'000'000), 2);
+               absent = random_digests(std::max<std::size_t>(keys, 1'000'000), 2);
     std::optional<sealed_filter> filter;
     const double build = nanoseconds_each(keys, threads > 1, [&] {
         auto built = sealed_filter::make(hasher(), members, {.rate = rate, .threads = threads});
         if (!built) give_up(built.error().text());
         filter = std::move(*built);
     });
-    const std::unique_ptr<bool[]> answers(new bool[strangers.size()]);
+    const std::unique_ptr<bool[]> answers(new bool[absent.size()]);
     if (filter->may_contain(members, {answers.get(), keys}) != keys) give_up("a member was denied");
     std::size_t yes = 0, also = 0;
-    const double batch = nanoseconds_each(strangers.size(), false, [&] {
-        yes = filter->may_contain(strangers, {answers.get(), strangers.size()});
+    const double batch = nanoseconds_each(absent.size(), false, [&] {
+        yes = filter->may_contain(absent, {answers.get(), absent.size()});
     });
-    const double one = nanoseconds_each(strangers.size(), false, [&] {
-        for (const digest d : strangers) also += filter->may_contain(d);
+    const double one = nanoseconds_each(absent.size(), false, [&] {
+        for (const digest d : absent) also += filter->may_contain(d);
     });
     if (also != 3 * yes) give_up("one by one is not the same as in a batch");
-    const auto n = static_cast<double>(keys), asked = static_cast<double>(strangers.size());
+    const auto n = static_cast<double>(keys), asked = static_cast<double>(absent.size());
     const double bits = 8 * static_cast<double>(filter->bytes().size()) / n;
     const double measured = static_cast<double>(yes) / asked;
     std::printf(
@@ -82,7 +82,7 @@ void measure(std::size_t keys, double rate, unsigned threads) {
 }
 
 void measure_map(std::size_t keys, unsigned threads) {
-    const auto members = random_digests(keys, 3), strangers = random_digests(keys, 4);
+    const auto members = random_digests(keys, 3), absent = random_digests(keys, 4);
     std::vector<std::uint64_t> values(keys);
     for (std::size_t i = 0; i < keys; ++i) values[i] = i % 256;
     std::optional<bloomier_map> map;
@@ -102,7 +102,7 @@ void measure_map(std::size_t keys, unsigned threads) {
     std::printf(
         "  8-bit values, rate 0.01: %8.4f bits a key  %+.2f %%  measured %.6f  build %6.1f ns  batch %5.1f "
         "ns\n",
-        bits, 100 * (bits / (8 + std::log2(100)) - 1), static_cast<double>(map->find(strangers, found)) / n,
+        bits, 100 * (bits / (8 + std::log2(100)) - 1), static_cast<double>(map->find(absent, found)) / n,
         build, batch);
 }
 

@@ -18,7 +18,7 @@ std::vector<digest> digests_of(int from, int to) {
 }
 
 // Every type in turn, with no key of `told` inside although it is said to be there. At these rates all of 100
-// strangers would be taken for members less than once in 10^100 runs.
+// absent keys would be taken for members less than once in 10^100 runs.
 TEST(checked, keys_that_are_not_there_are_missed) {
     const auto told = digests_of(0, 100), others = digests_of(100, 200);
     const std::vector<std::uint64_t> numbers(100, 50);

@@ -170,19 +170,19 @@ std::string family_options::spectral(const plan& beside, nlohmann::ordered_json&
     const std::uint64_t memory = memory_by(spectral_method::minimum_increase);
     const std::uint64_t recurring = memory_by(spectral_method::recurring_minimum);
     const double wrong = spectral_filter::expected_wrong(g, beside.items);
-    const double strangers = spectral_filter::expected_wrong(g, beside.items + 1);
+    const double absent = spectral_filter::expected_wrong(g, beside.items + 1);
     json = {{"counters", g.bits},
             {"hashes", g.hashes},
             {"layout", name_of(g.layout)},
             {"memory_bytes", memory},
             {"memory_bytes_recurring", recurring},
             {"wrong", wrong},
-            {"wrong_absent_keys", strangers}};
+            {"wrong_absent_keys", absent}};
     return row("spectral filter",
                fmt::format("{} counters, {} hashes", count(static_cast<double>(g.bits)), g.hashes)) +
            row("  memory", fmt::format("{}; with recurring minimum {}", bytes(memory), bytes(recurring))) +
            row("  wrong estimates", fmt::format("{} with --plain, fewer otherwise", rate(wrong))) +
-           row("  absent keys seen", rate(strangers));
+           row("  absent keys seen", rate(absent));
 }
 
 std::string family_options::sketch(nlohmann::ordered_json& json) const {

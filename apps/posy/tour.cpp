@@ -53,14 +53,14 @@ void show(const std::string& command) {
 
 // Pages seen on two days: 200,000 each, 60,000 of them on both.
 void write_days() {
-    std::ofstream monday("monday.txt"), tuesday("tuesday.txt"), strangers("strangers.txt");
+    std::ofstream monday("monday.txt"), tuesday("tuesday.txt"), absent("absent.txt");
     const auto page = [](std::uint64_t i) {
         std::mt19937_64 random(i);
         return fmt::format("http://site{}.example/page/{:x}\n", random() % 5000, random());
     };
     for (std::uint64_t i = 0; i < 200'000; ++i) monday << page(i);
     for (std::uint64_t i = 140'000; i < 340'000; ++i) tuesday << page(i);
-    for (std::uint64_t i = 1'000'000; i < 2'000'000; ++i) strangers << page(i);
+    for (std::uint64_t i = 1'000'000; i < 2'000'000; ++i) absent << page(i);
 }
 
 void run() {
@@ -68,7 +68,7 @@ void run() {
     print("Posy: sets in a few bits per item, built to travel.\n");
     write_days();
     say("Two days of web pages, 200,000 addresses each, and a million that were not seen:");
-    show("wc -lc monday.txt tuesday.txt strangers.txt");
+    show("wc -lc monday.txt tuesday.txt absent.txt");
 
     say("1. Plan. What does one false positive in a hundred cost, and what else could you have?");
     show("posy plan --items 200k --fpr 0.01");
@@ -77,10 +77,10 @@ void run() {
     show("posy build monday.txt --fpr 0.01 -o monday.posy");
     show("posy info monday.posy");
 
-    say("3. Ask. Every page of Monday is found; of a million strangers one in a hundred is mistaken for "
+    say("3. Ask. Every page of Monday is found; of a million absent pages one in a hundred is mistaken for "
         "one.");
     show("posy query -c monday.posy monday.txt");
-    show("posy query -c monday.posy strangers.txt");
+    show("posy query -c monday.posy absent.txt");
 
     say("4. Compare two days without their lists. The truth: 60,000 pages in common, 340,000 in all.");
     show("posy build tuesday.txt --items 200k --fpr 0.01 -o tuesday.posy");
@@ -94,7 +94,7 @@ void run() {
     show("posy build monday.txt --counting -o live.posy");
     show("head -n 1000 monday.txt > gone.txt; posy remove live.posy gone.txt");
     show("posy query -c live.posy gone.txt");
-    show("head -n 3 strangers.txt | posy remove live.posy");
+    show("head -n 3 absent.txt | posy remove live.posy");
 
     say("7. Spelling. The dictionary is one line; -v prints what is certainly not in it.");
     show("echo 'a filter that travels is a letter' | posy build --words --fpr 1e-6 -o dict.posy");
@@ -103,7 +103,7 @@ void run() {
 
     say("8. Travel. A filter that is sent is larger, sparser, and coded; a change of 5 % costs a fraction of "
         "it.");
-    show("tail -n +10001 monday.txt > later.txt; head -n 10000 strangers.txt >> later.txt");
+    show("tail -n +10001 monday.txt > later.txt; head -n 10000 absent.txt >> later.txt");
     show("for f in monday later; do posy build $f.txt -n 200k -b 32 -k 2 --layout spread -o $f.posy; done");
     show("posy pack monday.posy -o monday.packed; posy delta monday.posy later.posy -o change.posy");
     show("wc -c monday.posy monday.packed change.posy");

@@ -100,8 +100,8 @@ std::int32_t hadoop_printed_hashes(float n, float m);
 // ---- The list of hash values (Broder & Mitzenmacher 2004, 2.3) -----------------------------------------
 
 // n keys are hashed to b bits each, and a sorted list of the values stands for the set; it is the Bloom
-// filter with one hash and m = 2^b, sent as positions. A stranger's value is in the list with probability 1 −
-// (1 − 2^−b)^n, which the union bound puts at n 2^−b: 1/n for b = 2 log2 n.
+// filter with one hash and m = 2^b, sent as positions. An absent key's value is in the list with probability
+// 1 − (1 − 2^−b)^n, which the union bound puts at n 2^−b: 1/n for b = 2 log2 n.
 double hash_list_rate(double n, double value_bits);
 
 // The fewest whole bits per value that keep the rate at or below ε.

@@ -28,8 +28,8 @@ struct expectation {
     double rate = 0;
 };
 
-// A stranger's window starts anywhere, and meets a lean fingerprint or one with a bit more. Whole blocks are
-// lean or not, so a small layer misses the share that was asked for, and a remainder of 64 keys or less,
+// An absent key's window starts anywhere, and meets a lean fingerprint or one with a bit more. Whole blocks
+// are lean or not, so a small layer misses the share that was asked for, and a remainder of 64 keys or less,
 // whose windows all start in one place, is all of one kind.
 double rate_of(double lean, double all) { return (lean + (all - lean) / 2) / all; }
 

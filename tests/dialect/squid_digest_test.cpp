@@ -29,11 +29,11 @@ TEST(squid_digest, reads_what_squid_wrote) {
     EXPECT_EQ(digest->size(), 180u);
     // Others are found as often as the bits say: 10,000 lookups, and six standard deviations are one false
     // alarm in 500 million.
-    bernoulli strangers(10'000);
+    bernoulli absent(10'000);
     for (int i = 0; i < 10'000; ++i)
-        strangers.add(digest->may_contain("http://elsewhere/" + std::to_string(i)),
-                      digest->false_positive_rate());
-    strangers.expect(6);
+        absent.add(digest->may_contain("http://elsewhere/" + std::to_string(i)),
+                   digest->false_positive_rate());
+    absent.expect(6);
     // What was read is written as it came.
     EXPECT_EQ(digest->to_bytes(), bytes);
 }

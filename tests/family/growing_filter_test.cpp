@@ -97,10 +97,10 @@ TEST_P(every_layout_grows, keeps_the_rate_in_little_more_than_the_planned_size) 
             constexpr std::size_t queries = 20'000;
             const auto asked = digests_of(filter.hash(), items, items + queries);
             const std::unique_ptr<bool[]> answers(new bool[queries]);
-            bernoulli strangers(queries, std::to_string(items) + " keys");
-            strangers.add(filter.may_contain(asked, {answers.get(), queries}), queries,
-                          filter.false_positive_rate());
-            strangers.expect(4.5, 3);
+            bernoulli absent(queries, std::to_string(items) + " keys");
+            absent.add(filter.may_contain(asked, {answers.get(), queries}), queries,
+                       filter.false_positive_rate());
+            absent.expect(4.5, 3);
             ++rows;
         }
     }

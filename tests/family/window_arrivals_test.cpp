@@ -108,11 +108,11 @@ class experiment {
     scenario how_;
     std::uint64_t keys_ = 0;                 // that came to the filter of this seed
     std::map<std::size_t, sample> rates_{};  // by moment, as the filters say
-    bernoulli strangers_{1000, "strangers"};
+    bernoulli absent_{1000, "absent keys"};
 };
 
-// One moment of one filter: strangers, and keys that were there and should be forgotten, are false positives;
-// keys of this window are there.
+// One moment of one filter: absent keys, and keys that were there and should be forgotten, are false
+// positives; keys of this window are there.
 void experiment::look(const checked<window_filter>& filter, std::uint64_t now, std::size_t moment) {
     const hasher hash = filter->hash();
     const double says = filter->false_positive_rate(now);
@@ -120,7 +120,7 @@ void experiment::look(const checked<window_filter>& filter, std::uint64_t now, s
     EXPECT_LE(filter->items(now), filter->most_items());
     EXPECT_LE(filter->arrays(now), window_filter::most_arrays(how_.generations));
     for (std::uint64_t i = 0; i < how_.queries; ++i)
-        strangers_.add(filter->may_contain(hash(~(moment * how_.queries + i)), now), says);
+        absent_.add(filter->may_contain(hash(~(moment * how_.queries + i)), now), says);
     for (std::uint64_t key = 0; key < keys_; ++key) {
         // Not the same ones all the time: the answers for forgotten keys would hang together.
         const bool one_of_3 = key % 3 == moment % 3, one_of_67 = key % 67 == moment % 67;
@@ -129,7 +129,7 @@ void experiment::look(const checked<window_filter>& filter, std::uint64_t now, s
         if (age <= filter->remembered_at_least()) {
             EXPECT_TRUE(filter.may_contain(hash(key), now));
         } else if (one_of_67 && age >= filter->forgotten_after()) {
-            strangers_.add(filter->may_contain(hash(key), now), says);
+            absent_.add(filter->may_contain(hash(key), now), says);
         }
     }
 }
@@ -177,9 +177,9 @@ void experiment::expect_promise() const {
     // then arrays err together, and the rate of all of them is a little below the said one. By a few percent
     // for one key in five and rates of 20 %.
     const bool alone = how_.repeats == 0 && how_.items >= 50 * how_.generations;
-    const double expected = strangers_.expected(), tolerance = 4 * strangers_.deviation() + 3;
-    EXPECT_LE(strangers_.yes(), expected + std::max(0.01 * expected, tolerance));
-    EXPECT_GE(strangers_.yes(), expected - std::max((alone ? 0.01 : 0.05) * expected, tolerance));
+    const double expected = absent_.expected(), tolerance = 4 * absent_.deviation() + 3;
+    EXPECT_LE(absent_.yes(), expected + std::max(0.01 * expected, tolerance));
+    EXPECT_GE(absent_.yes(), expected - std::max((alone ? 0.01 : 0.05) * expected, tolerance));
     ASSERT_GT(rates_.size(), 3u);
     double highest = 0;
     for (const auto& [moment, rates] : rates_) {

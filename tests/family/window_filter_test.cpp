@@ -149,9 +149,9 @@ TEST_P(every_layout_ages, rate) {
         std::vector<digest> digests;
         for (std::uint64_t key = 0; key < queries; ++key) digests.push_back(hash(1'000'000 + key));
         const std::unique_ptr<bool[]> answers(new bool[queries]);
-        bernoulli strangers(queries);
-        strangers.add(filter.may_contain(digests, time, {answers.get(), queries}), queries, rate);
-        strangers.expect(4.5);
+        bernoulli absent(queries);
+        absent.add(filter.may_contain(digests, time, {answers.get(), queries}), queries, rate);
+        absent.expect(4.5);
         for (std::size_t i = 0; i < 1000; ++i) ASSERT_EQ(answers[i], filter.may_contain(digests[i], time));
         EXPECT_EQ(filter.false_positive_rate(time + 3'000'000), 0);
     }

@@ -60,7 +60,7 @@ TEST_P(algebra, a_folded_filter_is_the_one_built_smaller) {
 
 // The rate of an intersection: keys of neither set have the rate of its bits, keys of one set alone that of
 // the other filter. Within 4.5 binomial deviations: one false alarm in 150,000 per row.
-TEST(algebra_rates, an_intersection_has_a_rate_for_strangers_and_one_for_keys_of_one_set) {
+TEST(algebra_rates, an_intersection_has_a_rate_for_absent_keys_and_one_for_keys_of_one_set) {
     for (const layout_id layout : members<layout_id>) {
         const geometry g{512 * 500, 4, layout};
         auto common = filter_of(g, 0, 60'000);
@@ -71,7 +71,7 @@ TEST(algebra_rates, an_intersection_has_a_rate_for_strangers_and_one_for_keys_of
             for (int key = from; key < to; ++key) keys.add(common.may_contain(common.hash()(key)), rate);
             keys.expect(4.5);
         };
-        expect_rate(200'000, 400'000, common.false_positive_rate(), "strangers");
+        expect_rate(200'000, 400'000, common.false_positive_rate(), "absent keys");
         expect_rate(0, 50'000, b.false_positive_rate(), "keys of A alone");
         EXPECT_GT(b.false_positive_rate(), 2 * common.false_positive_rate());
     }

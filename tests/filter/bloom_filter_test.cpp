@@ -124,9 +124,9 @@ TEST(bloom_filter, the_rate_of_these_bits_is_the_rate_measured) {
             auto filter = *bloom_filter::make(g);
             for (int key = 0; key < 3000; ++key) filter.insert(hash(key));
             const double rate = filter.false_positive_rate();
-            bernoulli strangers(400'000, describe(g));
-            for (int key = 0; key < 400'000; ++key) strangers.add(filter.may_contain(hash(-1 - key)), rate);
-            strangers.expect(4.5);  // a false alarm in 10^5
+            bernoulli absent(400'000, describe(g));
+            for (int key = 0; key < 400'000; ++key) absent.add(filter.may_contain(hash(-1 - key)), rate);
+            absent.expect(4.5);  // a false alarm in 10^5
         }
     }
 }

@@ -20,9 +20,9 @@ namespace posy {
 namespace {
 
 void expect_rate(const geometry& shape, std::uint64_t items, int filters, std::uint64_t queries) {
-    std::vector<std::uint64_t> members(items), strangers(queries);
+    std::vector<std::uint64_t> members(items), absent(queries);
     std::iota(members.begin(), members.end(), std::uint64_t{0});
-    for (std::uint64_t key = 0; key < queries; ++key) strangers[key] = ~key;
+    for (std::uint64_t key = 0; key < queries; ++key) absent[key] = ~key;
     const std::unique_ptr<bool[]> answers(new bool[queries]);
     sample rates(static_cast<std::uint64_t>(filters), describe(shape) + " n=" + std::to_string(items));
     for (int f = 0; f < filters; ++f) {
@@ -30,7 +30,7 @@ void expect_rate(const geometry& shape, std::uint64_t items, int filters, std::u
         g.seed.low = static_cast<std::uint64_t>(f) + 1;
         auto filter = *bloom_filter::make(g);
         filter.insert(members);
-        rates.add(static_cast<double>(filter.may_contain(strangers, {answers.get(), queries})) /
+        rates.add(static_cast<double>(filter.may_contain(absent, {answers.get(), queries})) /
                   static_cast<double>(queries));
     }
     const double expected = layouts::with_layout(shape, [&]<class Layout>(const Layout&) {

@@ -116,8 +116,8 @@ double seconds_for(const std::vector<std::string>& urls) {
 // Ten times: with this many keys, a list in place of a table takes a hundred times as long.
 TEST(collide, a_store_of_colliding_urls_is_as_quick_as_another) {
     using store_of_urls::seconds_for;
-    const auto strangers = random_urls(many), made = colliding_keys("http://h/").first(many);
-    const double random = std::max(seconds_for(strangers), seconds_for(strangers));
+    const auto ordinary = random_urls(many), made = colliding_keys("http://h/").first(many);
+    const double random = std::max(seconds_for(ordinary), seconds_for(ordinary));
     EXPECT_LT(std::min(seconds_for(made), seconds_for(made)), 10 * random);
 }
 

@@ -53,14 +53,14 @@ class Tool(Files):
         self.write("a.txt", self.keys.first(MANY))
         self.write("b.txt", self.keys.first(MANY, 500))
 
-    def test_strangers_are_found_at_the_promised_rate(self):
-        self.write("strangers.txt", self.keys.first(20_000, MANY))
+    def test_absent_keys_are_found_at_the_promised_rate(self):
+        self.write("absent.txt", self.keys.first(20_000, MANY))
         self.posy("build", "--fpr", "1e-9", "a.txt", "-o", "public.posy")
-        self.assertEqual(len(self.posy("query", "public.posy", "strangers.txt").splitlines()), 20_000)
+        self.assertEqual(len(self.posy("query", "public.posy", "absent.txt").splitlines()), 20_000)
         self.posy("build", "--hash", "siphash", "--fpr", "1e-9", "a.txt", "-o", "keyed.posy")
         self.assertEqual(len(self.posy("query", "keyed.posy", "a.txt").splitlines()), MANY)
         # One false positive in 50,000 runs.
-        self.assertEqual(self.posy("query", "keyed.posy", "strangers.txt", status=1), "")
+        self.assertEqual(self.posy("query", "keyed.posy", "absent.txt", status=1), "")
 
     def test_counts_are_of_keys(self):
         self.write("often.txt", self.keys.first(2_000) * 3 + self.keys.first(1_000, 2_000))
@@ -155,11 +155,11 @@ class Nodes(NodeTest, Files):
                     self.assertEqual(node.metric("posy_set_items"), MANY / 2)
                 self.assertLess(seconds["colliding"], 10 * seconds["plain"] + 1)
 
-    def test_peers_with_a_secret_hash_do_not_take_strangers_for_members(self):
+    def test_peers_with_a_secret_hash_do_not_take_absent_keys_for_members(self):
         keys = CollidingKeys("http://h/").first(400)
         self.write("seed", ["0xfeedfacecafebeef0123456789abcdef"])
         keyed = ["--hash", "siphash", "--seed-file", os.path.join(self.dir, "seed")]
-        for options, strangers in ([], 200), (keyed, 0):
+        for options, absent in ([], 200), (keyed, 0):
             holder = self.node("--interval", "0.1", "--fpr", "0.000001", *options)
             holder.add(keys[:200])
             asked = self.node("--peer", f"holder={holder.url}", *options)
@@ -167,7 +167,7 @@ class Nodes(NodeTest, Files):
             def named(key):
                 return b"holder" in asked.get("/who?key=" + urllib.parse.quote(key, safe="")).body.split(b'"peers"')[1]
             until(lambda: all(map(named, keys[:200])), what="a summary of all keys")
-            self.assertEqual(sum(map(named, keys[200:])), strangers)
+            self.assertEqual(sum(map(named, keys[200:])), absent)
 
 
 class QuickOrigin:

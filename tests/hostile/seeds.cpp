@@ -251,10 +251,10 @@ const reconcile::digest_set& set_of_victim() {
 std::vector<conversation> conversations() {
     std::vector<digest> others = digests(310);
     others.erase(others.begin(), others.begin() + 20);
-    std::vector<digest> strangers = digests(900);
-    strangers.erase(strangers.begin(), strangers.begin() + 290);
+    std::vector<digest> distant = digests(900);
+    distant.erase(distant.begin(), distant.begin() + 290);
     std::vector<conversation> all;
-    for (const auto& elements : {others, strangers}) {
+    for (const auto& elements : {others, distant}) {
         const reconcile::digest_set peer(hasher(), reconcile::digest_width::half, elements);
         for (const auto method :
              {reconcile::method::exact, reconcile::method::filter, reconcile::method::tree}) {

@@ -20,7 +20,7 @@ class Hashes(ScratchTest):
     def summary(self, node, name="s.posy"):
         return self.info(name, node.get("/summary").body)
 
-    def strangers(self, name, keys):
+    def found_in(self, name, keys):
         return set(posy("query", self.path(name), keys).split())
 
     def test_family_and_seed(self):
@@ -70,7 +70,7 @@ class Hashes(ScratchTest):
             self.assertEqual(int(posy("query", "-c", self.path("s.posy"), known)), 100)
             for key in keys[::9]:
                 self.assertEqual(len(json.loads(peer.get("/who?key=" + key).body)["peers"]), 1)
-            now = self.strangers("s.posy", others)
+            now = self.found_in("s.posy", others)
             self.assertLess(len(now), 800)  # 10 % of 4,000, and 20 standard deviations
             false = now if false is None else false & now
         # One of 10,000 is wrong four times: 0.4 of 4,000 expected, more than 12 once in 10^15 runs. With one seed it

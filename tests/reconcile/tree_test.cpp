@@ -162,7 +162,7 @@ TEST(reconcile_tree, wrong_payloads_say_what_and_where) {
     EXPECT_EQ(reconciliation_tree::parse(hasher(), wrong).error().offset, 5u);
 }
 
-TEST(reconcile_tree, impossible_shapes_and_strangers_are_refused) {
+TEST(reconcile_tree, impossible_shapes_and_other_hashes_are_refused) {
     EXPECT_FALSE(plan_tree(10, 10, 16));
     EXPECT_FALSE(plan_tree(10, 10, 1, 1));
     EXPECT_FALSE(plan_tree(10, 10, 1, 65));

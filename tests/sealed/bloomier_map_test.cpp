@@ -28,11 +28,11 @@ std::size_t found_among(const Map& map, std::span<const digest> digests) {
     return map.find(digests, found);
 }
 
-// Every width, sets of no key, few, many, and strangers. Those of all sets together that have a value are
+// Every width, sets of no key, few, many, and absent keys. Those of all sets together that have a value are
 // within 4.5 deviations of what is expected: a false alarm in 10^5.
 TEST(bloomier_map, gives_every_key_its_value) {
     const auto others = random_digests(2000, 30);
-    bernoulli strangers(64 * 6 * others.size(), "strangers");
+    bernoulli absent(64 * 6 * others.size(), "absent keys");
     for (unsigned bits = 1; bits <= 64; ++bits) {
         for (const std::size_t size : {0, 1, 2, 70, 300, 4000}) {
             const auto digests = random_digests(size, 31 + bits);
@@ -43,10 +43,10 @@ TEST(bloomier_map, gives_every_key_its_value) {
             const checked map(std::move(*built), digests, values);
             EXPECT_EQ(map->value_bits(), bits);
             EXPECT_EQ(found_among(map, digests), size);
-            strangers.add(found_among(map, others), others.size(), map->false_positive_rate());
+            absent.add(found_among(map, others), others.size(), map->false_positive_rate());
         }
     }
-    strangers.expect(4.5);
+    absent.expect(4.5);
 }
 
 TEST(bloomier_map, a_million_keys_with_eight_bits) {
@@ -56,7 +56,7 @@ TEST(bloomier_map, a_million_keys_with_eight_bits) {
                       digests, values);
     EXPECT_EQ(found_among(map, digests), digests.size());
     EXPECT_LE(8.0 * static_cast<double>(map->bytes().size()), 1.05e6 * (8 + std::log2(100)));
-    // 10^4 strangers of 10^6, deviation 100: a false alarm in 10^5.
+    // 10^4 absent keys of 10^6, deviation 100: a false alarm in 10^5.
     EXPECT_NEAR(static_cast<double>(found_among(map, random_digests(1'000'000, 34))), 10'000, 450);
 }
 

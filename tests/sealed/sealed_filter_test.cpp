@@ -27,12 +27,12 @@ double bits_per_key(const sealed_filter& filter) {
 }
 
 // Sets of every size from 0 to 1000, `rounds` of each, at rates from 0.9 to 1e-6: none fails to build, no
-// member is denied, and strangers are taken for members as often as rate() says. Summed over all sets that is
-// a test of rate() at 4.5 deviations: a false alarm in 10^5.
+// member is denied, and absent keys are taken for members as often as rate() says. Summed over all sets that
+// is a test of rate() at 4.5 deviations: a false alarm in 10^5.
 void expect_small_sets(int rounds) {
     constexpr std::size_t others = 64;
     std::mt19937_64 random(9);
-    bernoulli strangers(static_cast<std::uint64_t>(rounds) * 1001 * others, "strangers");
+    bernoulli absent(static_cast<std::uint64_t>(rounds) * 1001 * others, "absent keys");
     for (int round = 0; round < rounds; ++round) {
         for (std::size_t size = 0; size <= 1000; ++size) {
             const double asked = std::pow(10, -6 * static_cast<double>(random() % 1000) / 1000 - 0.05);
@@ -43,11 +43,11 @@ void expect_small_sets(int rounds) {
             const checked filter(std::move(*built), members);
             ASSERT_LE(filter->false_positive_rate(), asked);
             ASSERT_EQ(yes_among(filter, members), size);
-            strangers.add(yes_among(filter, std::span(digests).last(others)), others,
-                          filter->false_positive_rate());
+            absent.add(yes_among(filter, std::span(digests).last(others)), others,
+                       filter->false_positive_rate());
         }
     }
-    strangers.expect(4.5);
+    absent.expect(4.5);
 }
 
 TEST(sealed_filter, sets_of_every_small_size) { expect_small_sets(3); }
@@ -57,8 +57,8 @@ TEST(sealed_filter, a_hundred_thousand_small_sets) {
     expect_small_sets(100);
 }
 
-// No member denied; size and rate as promised. As many strangers as members, at 4.5 deviations: a false alarm
-// in 10^5.
+// No member denied; size and rate as promised. As many absent keys as members, at 4.5 deviations: a false
+// alarm in 10^5.
 void expect_large_set(std::size_t size, double rate, double overhead, unsigned threads) {
     const auto members = random_digests(size, 10);
     const auto filter = sealed_filter::make(hasher(), members, {.rate = rate, .threads = threads});
@@ -67,9 +67,9 @@ void expect_large_set(std::size_t size, double rate, double overhead, unsigned t
     EXPECT_EQ(yes_among(*filter, members), size);
     EXPECT_LE(bits_per_key(*filter), overhead * -std::log2(rate));
     EXPECT_NEAR(filter->false_positive_rate(), rate, 0.005 * rate);
-    bernoulli strangers(size, "strangers");
-    strangers.add(yes_among(*filter, random_digests(size, 11)), size, rate);
-    strangers.expect(4.5);
+    bernoulli absent(size, "absent keys");
+    absent.add(yes_among(*filter, random_digests(size, 11)), size, rate);
+    absent.expect(4.5);
 }
 
 TEST(sealed_filter, a_million_keys) {
@@ -85,7 +85,7 @@ TEST(sealed_filter, ten_and_a_hundred_million_keys) {
     expect_large_set(100'000'000, 0.001, 1.03, 2);
 }
 
-// The survey's measure: 8 bits per element. A Bloom filter is wrong for 2.16 % of the strangers there.
+// The survey's measure: 8 bits per element. A Bloom filter is wrong for 2.16 % of the absent keys there.
 TEST(sealed_filter, eight_bits_per_key_are_a_rate_below_0_0045) {
     const auto members = random_digests(200'000, 12);
     const checked filter(*sealed_filter::make(hasher(), members, {.rate = 0.0041}), members);
@@ -178,9 +178,9 @@ TEST(sealed_filter, digests_with_structure) {
         ASSERT_TRUE(built) << name << built.error().text();
         const checked filter(std::move(*built), members);
         EXPECT_LE(bits_per_key(*filter), 1.03 * -std::log2(0.05)) << name;
-        bernoulli strangers(size, name);
-        strangers.add(yes_among(filter, std::span(digests).last(size)), size, filter->false_positive_rate());
-        strangers.expect(4.5);  // a false alarm in 10^5 per set
+        bernoulli absent(size, name);
+        absent.add(yes_among(filter, std::span(digests).last(size)), size, filter->false_positive_rate());
+        absent.expect(4.5);  // a false alarm in 10^5 per set
     }
 }
 
@@ -202,9 +202,9 @@ TEST(sealed_filter, windows_that_all_start_at_one_place) {
     const checked filter(std::move(*built), members);
     EXPECT_GT(bits_per_key(*filter), 2 * -std::log2(0.05));
     EXPECT_LT(bits_per_key(*filter), 2.2 * -std::log2(0.05));
-    bernoulli strangers(size);
-    strangers.add(yes_among(filter, std::span(digests).last(size)), size, 0.05);
-    strangers.expect(4.5);  // a false alarm in 10^5
+    bernoulli absent(size);
+    absent.add(yes_among(filter, std::span(digests).last(size)), size, 0.05);
+    absent.expect(4.5);  // a false alarm in 10^5
 }
 
 // The bytes that docs/sealed.md explains, and a set of all parts by its hash.

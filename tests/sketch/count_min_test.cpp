@@ -70,7 +70,7 @@ TEST(count_min, batches_count_as_single_calls_do) {
     }
 }
 
-// Broder and Mitzenmacher 2004, figure 2, made of flows: 2 bytes of the flow, then strangers in two of its
+// Broder and Mitzenmacher 2004, figure 2, made of flows: 2 bytes of the flow, then other flows in two of its
 // counters, and its least counter is still 2. Four bytes more lift its counters to 6 and no further.
 TEST(count_min, figure_2) {
     const hasher hash;
@@ -78,7 +78,7 @@ TEST(count_min, figure_2) {
     const digest flow = hash("flow");
     const auto index = [&](unsigned row, digest d) { return row * 16 + sketch::row_hash({}, row)(d, 16); };
     // A flow that meets ours in that row alone.
-    const auto stranger_in = [&](unsigned row) {
+    const auto other_flow_in = [&](unsigned row) {
         for (int key = 0;; ++key) {
             bool only_there = true;
             for (unsigned r = 0; r < 3; ++r)
@@ -87,8 +87,8 @@ TEST(count_min, figure_2) {
         }
     };
     sketch.add(flow, 2);
-    sketch.add(stranger_in(1), 3);
-    sketch.add(stranger_in(2), 8);
+    sketch.add(other_flow_in(1), 3);
+    sketch.add(other_flow_in(2), 8);
     const auto counter = [&](unsigned row) { return sketch.counter(index(row, flow)); };
     EXPECT_EQ(counter(0), 2u);
     EXPECT_EQ(counter(1), 3u);

@@ -52,7 +52,7 @@ TEST(space, a_small_universe_needs_less) {
 }
 
 TEST(hash_list, the_surveys_example) {
-    // 2 log2 n bits: a pair agrees with probability 1/n², a stranger's value is there with at most 1/n.
+    // 2 log2 n bits: a pair agrees with probability 1/n², an absent key's value is there with at most 1/n.
     for (const double n : {10.0, 1e3, 1e6}) {
         const double rate = hash_list_rate(n, 2 * std::log2(n));
         EXPECT_LT(rate, 1 / n);

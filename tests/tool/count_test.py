@@ -193,7 +193,7 @@ class Spectral(Count):
     def test_estimates_are_wrong_as_often_as_planned(self):
         truth = self.stream()
         n = str(len(truth))
-        strangers = self.write("strangers.txt", "".join(f"stranger {i}\n" for i in range(100_000)))
+        absent = self.write("absent.txt", "".join(f"absent {i}\n" for i in range(100_000)))
         for wrong in ["0.1", "0.01"]:
             plan = self.json_of("plan", "-n", n, "--fpr", wrong, "--layout", "spread", "--spectral")["spectral"]
             self.assertLessEqual(plan["wrong"], float(wrong))
@@ -206,7 +206,7 @@ class Spectral(Count):
             plain, below = self.wrong_of("plain", truth)
             self.assertEqual(below, 0)
             self.assertLess(abs(plain - expected), 5 * expected**0.5)
-            seen = sum(estimate > 0 for _, estimate in self.pairs("--ask", "plain", strangers))
+            seen = sum(estimate > 0 for _, estimate in self.pairs("--ask", "plain", absent))
             self.assertLess(abs(seen - plan["wrong_absent_keys"] * 100_000), 5 * (plan["wrong_absent_keys"] * 100_000)**0.5)
             info = self.json_of("info", "plain")
             self.assertEqual((info["kind"], info["method"], info["total"]), ("spectral filter", "minimum selection", sum(truth.values())))

@@ -16,12 +16,12 @@ class FamilyTest(ToolTest):
         self.out = super().posy(*args, **kwargs).decode()
         return self.out
 
-    def test_members_are_found_and_few_strangers(self):
+    def test_members_are_found_and_few_absent_keys(self):
         keys = "".join(f"key{i}\n" for i in range(20000))
         self.posy("seal", "-", "--fpr", "0.01", "-o", "s.posy", stdin=keys)
         self.assertEqual(self.posy("query", "s.posy", stdin=keys), keys)
-        strangers = "".join(f"other{i}\n" for i in range(100000))
-        found = int(self.posy("query", "-c", "s.posy", stdin=strangers))
+        absent = "".join(f"other{i}\n" for i in range(100000))
+        found = int(self.posy("query", "-c", "s.posy", stdin=absent))
         # Binomial around 1000 with a deviation of 31.5: six of them, a false alarm in 10^9.
         self.assertLess(abs(found - 1000), 190)
         # log2(1/0.01) is 6.64 bits a key.
@@ -166,21 +166,21 @@ class FamilyTest(ToolTest):
         self.posy("union", "a.window", "b.window", "-o", "u.window")
         self.assertEqual(self.posy("seen", "--state", "u.window", stdin="y\nz\nw\n"), "w\n")
 
-    def seen_rate(self, times, strangers):
-        """The share of strangers that are taken for seen behind keys of these times, in windows of 600 s planned for 10,000;
-        in five runs. Strangers are keys, too, once they have been asked: all in all they must be within the plan."""
+    def seen_rate(self, times, absent):
+        """The share of absent keys that are taken for seen behind keys of these times, in windows of 600 s planned for 10,000;
+        in five runs. Absent keys are keys, too, once they have been asked: all in all they must be within the plan."""
         taken = 0
         for run in range(5):
             log = "".join(f"{time},{run} key {i}\n" for i, time in enumerate(times))
-            log += "".join(f"{times[-1]},{run} other {i}\n" for i in range(strangers))
+            log += "".join(f"{times[-1]},{run} other {i}\n" for i in range(absent))
             out = self.posy("seen", "--window", "600", "-n", "10k", "--fpr", "0.01", "--time-field", "1", "--field", "2",
                             "--delimiter", ",", stdin=log)
             self.assertEqual(self.stderr, "")
-            taken += strangers - out.count("other")
-        return taken / (5 * strangers)
+            taken += absent - out.count("other")
+        return taken / (5 * absent)
 
     def test_seen_keeps_its_rate_however_keys_come(self):
-        """At most 1.2 %: of 20,000 strangers at most 1 % are expected, with a deviation of 0.07 %. Keys are fixed."""
+        """At most 1.2 %: of 20,000 absent keys at most 1 % are expected, with a deviation of 0.07 %. Keys are fixed."""
         self.assertLessEqual(self.seen_rate([5000] * 6000, 4000), 0.012)
         # A day's work in a third of the day.
         day = [5000 + i / 30 for i in range(6000)] + [5200 + i / 10 for i in range(2000)]

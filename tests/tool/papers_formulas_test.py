@@ -91,7 +91,7 @@ class Formulas(ReportTest):
             self.near(row["pair"], n ** -2)
             self.near(row["rate"], 1 - (1 - n ** -2) ** n, 1e-7)
             self.assertLess(row["rate"], row["bound"])
-            # The values the list has, known; the strangers are binomial: 5 deviations.
+            # The values the list has, known; the absent keys are binomial: 5 deviations.
             expected = row["values"] / n ** 2 * row["queries"]
             self.assertLess(abs(row["hits"] - expected), 5 * math.sqrt(expected))
             self.assertEqual(row["differences"], 0)

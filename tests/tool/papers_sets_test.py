@@ -37,7 +37,7 @@ class Sets(ReportTest):
             p = row["expected_zeros"] / m
             self.assertLess(abs(row["zeros"] - row["expected_zeros"]), 5 * math.sqrt(m * p * (1 - p)))
             self.near(row["estimate"], n, 0.02)
-            now = (1 - row["zeros"] / m) ** 5  # of these very bits: the strangers are binomial
+            now = (1 - row["zeros"] / m) ** 5  # of these very bits: the absent keys are binomial
             self.assertLess(abs(row["measured"] - now), 5 * math.sqrt(now / row["queries"]))
 
     def test_intersections(self):

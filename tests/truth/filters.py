@@ -74,16 +74,16 @@ def binomial_odds(hits, trials, p):
 FOUR_DEVIATIONS = math.erfc(4 / math.sqrt(2)) / 2
 
 
-def check_strangers(tool, plan, audit):
-    """The tool's own answers to strangers: as many as the bits say."""
-    for seed, strangers in ((1, 20_000), (2, 200_000)):
+def check_absent_keys(tool, plan, audit):
+    """The tool's own answers to absent keys: as many as the bits say."""
+    for seed, absent in ((1, 20_000), (2, 200_000)):
         rate = rate_of_bits(tool.build(plan, seed, "f.posy"), plan)
-        hits = tool.positives("f.posy", strangers)
-        odds = binomial_odds(hits, strangers, rate)
+        hits = tool.positives("f.posy", absent)
+        odds = binomial_odds(hits, absent, rate)
         if odds > FOUR_DEVIATIONS:
             break
-    audit.true("measured: strangers that pass", odds > FOUR_DEVIATIONS,
-               f"{hits} of {strangers} strangers pass, odds {odds:.2g} at a rate of {rate:.5g}", where_of(plan))
+    audit.true("measured: absent keys that pass", odds > FOUR_DEVIATIONS,
+               f"{hits} of {absent} absent keys pass, odds {odds:.2g} at a rate of {rate:.5g}", where_of(plan))
 
 
 def check_info(tool, plan, stray, audit):
@@ -149,7 +149,7 @@ def measure(tool, plan, share, audit):
     deviation = rate * rate_deviation(plan["layout"], plan["items"], plan["bits"], plan["hashes"])
     taken = check_means(tool, plan, audit, samples, filters_for(plan["items"]), where_of(plan), {"message_bits": 1.0},
                         {"false_positive_rate": deviation})
-    check_strangers(tool, plan, audit)
+    check_absent_keys(tool, plan, audit)
     check_info(tool, plan, 4 * statistics.stdev(taken["message_bits"]) / 8, audit)
     if share is not None:
         check_delta(tool, plan, share, audit)

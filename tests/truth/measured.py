@@ -11,17 +11,17 @@ import subprocess
 from mathematics import WORD_BITS, WORDS
 
 LINES_OF_KEYS = 20_000
-STRANGERS = 200_000
+ABSENT = 200_000
 
 
 class Tool:
-    """The tool and a scratch folder with keys and strangers in it."""
+    """The tool and a scratch folder with keys in it, of the set and absent."""
 
     def __init__(self, path, folder):
         self.path, self.folder = path, folder
         self.keys = b"".join(b"k%07d\n" % i for i in range(LINES_OF_KEYS))
-        for count in (2_000, 20_000, STRANGERS):
-            with open(os.path.join(folder, f"strangers{count}"), "wb") as f:
+        for count in (2_000, 20_000, ABSENT):
+            with open(os.path.join(folder, f"absent{count}"), "wb") as f:
                 f.write(b"".join(b"s%07d\n" % i for i in range(count)))
 
     def run(self, *arguments, stdin=b""):
@@ -49,8 +49,8 @@ class Tool:
                  stdin=self.some_keys(plan["items"], first))
         return Message(self.read(name))
 
-    def positives(self, name, strangers=20_000):
-        return int(self.out("query", "--threads", 1, "-c", name, f"strangers{strangers}", fine=(0, 1)))
+    def positives(self, name, absent=20_000):
+        return int(self.out("query", "--threads", 1, "-c", name, f"absent{absent}", fine=(0, 1)))
 
 
 def varint(data, at):
@@ -98,7 +98,7 @@ def line_hits(counts, k, bits):
 
 
 def rate_of_bits(message, plan):
-    """The share of strangers that this array takes for members."""
+    """The share of absent keys that this array takes for members."""
     m, k, layout = plan["bits"], plan["hashes"], plan["layout"]
     if layout == "spread":
         return (message.ones() / m) ** k

@@ -18,7 +18,7 @@ using std::numbers::ln2;
 
 constexpr double bits_per_item = 10;
 constexpr unsigned hashes = 5;
-constexpr std::uint64_t strangers = 10'000;
+constexpr std::uint64_t absent = 10'000;
 
 struct small_filters {
     std::uint64_t n = 0, m = 0, trials = 0;
@@ -34,7 +34,7 @@ small_filters measure(std::uint64_t n, std::uint64_t trials) {
         const auto look = [&](layout_id layout, average& zeros, average& rate) {
             const bloom_filter filter = filter_of(shape(s.m, hashes, trial, layout), {0, n});
             zeros.add(1 - filter.fill());
-            rate.add(static_cast<double>(found(filter, {n, n + strangers})) / strangers);
+            rate.add(static_cast<double>(found(filter, {n, n + absent})) / absent);
         };
         look(layout_id::spread, s.zeros, s.rate);
         look(layout_id::sliced, s.sliced_zeros, s.sliced_rate);
@@ -101,8 +101,7 @@ sheet rate_sheet(const std::vector<small_filters>& sizes) {
         // ones.
         const double fill = 1 - theory::zero_probability(n, m, hashes);
         const double slope = hashes * std::pow(fill, hashes - 1) / m;
-        const double one =
-            expected / strangers + 2 * slope * slope * theory::zero_count_variance(n, m, hashes);
+        const double one = expected / absent + 2 * slope * slope * theory::zero_count_variance(n, m, hashes);
         const double error = trials > 0 ? std::sqrt(one / trials) : 0;
         t.row({s.n, s.m, hashes, theory::false_positive_rate_asymptotic(n, m, hashes),
                theory::false_positive_rate_mean_fill(n, m, hashes), expected, seen(s.rate, error), error,
@@ -203,10 +202,10 @@ section write_formulas(const laboratory& lab) {
     fill_sheet(sizes).append_to(s);
 
     s.parts.emplace_back(heading{"formulas/rate"});
-    s.parts.emplace_back(
-        paragraph{"Given ρ, a stranger is taken for a member with probability (1 − ρ)^k. Its mean lies above "
-                  "f', the power at the mean, and f' above f; small filters show it. That column is what the "
-                  "planner uses, and what filters are measured to have."});
+    s.parts.emplace_back(paragraph{
+        "Given ρ, an absent key is taken for a member with probability (1 − ρ)^k. Its mean lies above "
+        "f', the power at the mean, and f' above f; small filters show it. That column is what the "
+        "planner uses, and what filters are measured to have."});
     rate_sheet(sizes).append_to(s);
 
     s.parts.emplace_back(heading{"formulas/optimum"});

@@ -47,7 +47,7 @@ sheet size_sheet() {
 }
 
 sheet hashes_sheet(bool measured) {
-    constexpr std::uint64_t strangers = 1'000'000;
+    constexpr std::uint64_t absent = 1'000'000;
     sheet t("hadoop_hashes", "Hashes for n items in the helper's m bits, and the rate that results",
             {{"items", "n"},
              {"rate", "p"},
@@ -67,9 +67,9 @@ sheet hashes_sheet(bool measured) {
             if (measured && n == 10'000) {
                 const auto filter =
                     filter_of(shape(static_cast<std::uint64_t>(m), static_cast<unsigned>(k), 3), {0, 10'000});
-                seen = static_cast<double>(found(filter, {10'000, 10'000 + strangers})) / strangers;
+                seen = static_cast<double>(found(filter, {10'000, 10'000 + absent})) / absent;
             }
-            t.row({n, p, m, ln2 * m / n, k, expected, seen, measured && n == 10'000 ? strangers : 0});
+            t.row({n, p, m, ln2 * m / n, k, expected, seen, measured && n == 10'000 ? absent : 0});
         }
     }
     return t;

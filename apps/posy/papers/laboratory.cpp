@@ -86,7 +86,7 @@ class bench {
         std::iota(keys_.begin(), keys_.end(), std::uint64_t{0});
     }
 
-    // The keys are 0, 1, …: the first n are the set; the last n of those before the strangers its next
+    // The keys are 0, 1, …: the first n are the set; the last n of those before the absent keys its next
     // generation.
     void trial(std::uint64_t number, tally& t) {
         bloom_filter filter = empty_filter(what_.geometry(number), std::move(before_));

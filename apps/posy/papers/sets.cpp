@@ -67,7 +67,7 @@ std::uint64_t differing_bits(const bloom_filter& a, const bloom_filter& b) {
 }
 
 sheet tricks_sheet() {
-    constexpr std::uint64_t bits = 1 << 17, strangers = 1'000'000;
+    constexpr std::uint64_t bits = 1 << 17, absent = 1'000'000;
     constexpr unsigned k = 5;
     sheet t("sets_tricks", fmt::format("{} bits, {} hashes", bits, k),
             {{"filter", "filter"},
@@ -92,8 +92,8 @@ sheet tricks_sheet() {
                 m * theory::zero_probability(n, m, k)},
                {fmt::format("{:.1f}", estimate_items(made).value), estimate_items(made).value},
                theory::spread_rate(n, m, k),
-               static_cast<double>(found(made, {set.last, set.last + strangers})) / strangers,
-               strangers});
+               static_cast<double>(found(made, {set.last, set.last + absent})) / absent,
+               absent});
     };
     const geometry g = shape(bits, k, 7);
     const bloom_filter a = filter_of(g, {0, 10'000}), b = filter_of(g, {6'000, 16'000});
