@@ -33,7 +33,7 @@ void use(const message& m) {
         if (compressed->geometry().bits <= 8 * limits.max_bytes) (void)compressed->unpack();
         return;
     }
-    // Those that tell their own shape: they must answer, and come back the same bytes.
+    // Those that describe themselves: they must answer, and come back the same bytes.
     const bool of_their_own = std::visit(
         []<class Body>(const Body& body) {
             if constexpr (

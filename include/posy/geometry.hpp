@@ -1,4 +1,4 @@
-// The shape of a filter: everything two machines must agree on for the same key to mean the same bits.
+// The geometry of a filter: everything two machines must agree on for the same key to mean the same bits.
 //
 // A run-time value, because it arrives by wire. Filters combine only when their geometries are equal; any
 // other attempt is an error value, never a wrong answer.

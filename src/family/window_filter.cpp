@@ -82,9 +82,9 @@ result<plan> window_filter::plan_generation(const promise& planned, unsigned gen
 result<window_filter> window_filter::with_rate(std::uint64_t items, double rate, std::uint64_t window,
                                                unsigned generations, layout_id layout, hasher hash) {
     const promise planned{items, rate};
-    const auto shape = plan_generation(planned, generations, layout);
-    if (!shape) return shape.error();
-    return make(shape->geometry(hash.family(), hash.seed()), planned, window, generations);
+    const auto one = plan_generation(planned, generations, layout);
+    if (!one) return one.error();
+    return make(one->geometry(hash.family(), hash.seed()), planned, window, generations);
 }
 
 std::uint64_t window_filter::quota() const { return share(planned_.items, generations_); }

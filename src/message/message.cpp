@@ -76,7 +76,7 @@ draft draft_of(const compressed_filter& filter, const packing&) {
     return d;
 }
 
-// The payload tells its own shape.
+// The payload describes itself.
 template <class Body>
 draft draft_of(const Body& body, const packing&) {
     draft d;

@@ -23,7 +23,7 @@ message_size framed(frame::header h, const codec::expected_coding& payload) {
     return {payload.codec, payload.bytes, frame::encode(h).size() + frame::checksum_size};
 }
 
-// Of a kind whose payload describes its own shape.
+// Of a kind whose payload describes itself.
 message_size framed(frame::kind kind, std::uint64_t bytes) {
     frame::header h;
     h.kind = kind;

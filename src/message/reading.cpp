@@ -80,7 +80,7 @@ result<any_body> any(result<Body> body) {
     return any_body(std::move(*body));
 }
 
-// The body of a payload that describes its own shape, in at most this many bytes of memory.
+// The body of a payload that describes itself, in at most this many bytes of memory.
 result<any_body> body_of(frame::kind kind, const hasher& hash, byte_view payload, std::uint64_t most,
                          std::shared_ptr<const void> keep) {
     return frame::with_body(kind, [&]<class Body>() -> result<any_body> {

@@ -87,8 +87,9 @@ void session::party::post_list(kind what, const std::vector<digest>& elements) {
 
 result<void> session::party::expect(const envelope& e, kind what) const {
     if (e.kind() == what) return {};
-    return error::mismatch("'" + std::string(name_of(e.kind())) + "' where '" + std::string(name_of(what)) +
-                           "' was due; is the peer of another version?");
+    std::string text = "'";
+    text.append(name_of(e.kind())).append("' where '").append(name_of(what));
+    return error::mismatch(text + "' was due; is the peer of another version?");
 }
 
 result<digest_set> session::party::list(const envelope& e) const {
@@ -146,9 +147,9 @@ result<void> session::party::take_texts(const envelope& e) {
 
 result<void> session::party::post_summary(method how) {
     if (how == method::filter) {
-        const auto shape = filter_shape(mine_->size(), how_.bits_per_item, mine_->hash());
-        if (!shape) return shape.error();
-        const auto filter = filter_of(*mine_, *shape);
+        const auto g = filter_geometry(mine_->size(), how_.bits_per_item, mine_->hash());
+        if (!g) return g.error();
+        const auto filter = filter_of(*mine_, *g);
         if (!filter) return filter.error();
         there_expected_ = [share = expected_of(*filter)](std::uint64_t) { return share; };
         post(kind::filter, byte_view(payload_of_filter(*filter)));

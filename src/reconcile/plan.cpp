@@ -68,15 +68,15 @@ double longest(std::uint64_t bits) { return 64 + std::ceil(static_cast<double>(b
 
 result<summary> filter_summary(std::uint64_t items, std::uint64_t lacking, const settings& how,
                                digest_width width, const hasher& hash) {
-    const auto shape = filter_shape(items, how.bits_per_item, hash);
-    if (!shape) return shape.error();
+    const auto g = filter_geometry(items, how.bits_per_item, hash);
+    if (!g) return g.error();
     summary s = measured(items, width, hash, [&](std::uint64_t n, const digest_set& set) {
-        const geometry part = n == items ? *shape : *filter_shape(n, how.bits_per_item, hash);
+        const geometry part = n == items ? *g : *filter_geometry(n, how.bits_per_item, hash);
         return payload_of_filter(*filter_of(set, part)).size();
     });
-    s.most = wire(width, hash).message(longest(shape->bits));
+    s.most = wire(width, hash).message(longest(g->bits));
     s.bytes = std::min(s.bytes, s.most);
-    s.found = theory::filter_found(rate(static_cast<double>(items), shape->bits, shape->hashes));
+    s.found = theory::filter_found(rate(static_cast<double>(items), g->bits, g->hashes));
     if (lacking > 0) s.found_deviation = std::sqrt(s.found * (1 - s.found) / static_cast<double>(lacking));
     return s;
 }

@@ -7,7 +7,7 @@
 
 namespace posy::reconcile {
 
-result<geometry> filter_shape(std::uint64_t items, double bits_per_item, const hasher& hash) {
+result<geometry> filter_geometry(std::uint64_t items, double bits_per_item, const hasher& hash) {
     wishes w{.items = std::max<std::uint64_t>(items, 1), .layout = layout_id::spread};
     w.bits_per_item = bits_per_item;
     const auto plan = choose(w);

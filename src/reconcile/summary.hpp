@@ -6,8 +6,8 @@
 
 namespace posy::reconcile {
 
-// The filter for this many items.
-result<geometry> filter_shape(std::uint64_t items, double bits_per_item, const hasher&);
+// Of the filter for this many items.
+result<geometry> filter_geometry(std::uint64_t items, double bits_per_item, const hasher&);
 result<bloom_filter> filter_of(const digest_set&, const geometry&);
 std::vector<std::byte> payload_of_filter(const bloom_filter&);
 

@@ -125,7 +125,7 @@ TEST(message, golden_bytes) {
     auto common = filter_sample({1000, 7, layout_id::spread});
     ASSERT_TRUE(intersect(common, filter_of({1000, 7, layout_id::spread}, 50, 150)));
     all.push_back({"intersection.posy", to_bytes(common)});
-    std::ranges::move(shaped_by_payload(), std::back_inserter(all));
+    std::ranges::move(described_by_payload(), std::back_inserter(all));
     for (const auto& [name, bytes] : all) {
         if (std::getenv("POSY_WRITE_GOLDEN")) write_file(golden / name, bytes);
         EXPECT_EQ(file_bytes(golden / name), bytes) << name;

@@ -34,9 +34,9 @@ struct named_message {
     std::vector<std::byte> bytes;
 };
 
-// The kinds whose payload tells its own shape, of the integers 0 to 99; integer i has the value i and comes
+// The kinds whose payload describes itself, of the integers 0 to 99; integer i has the value i and comes
 // i % 7 + 1 times, and a window sees it at time i.
-inline std::vector<named_message> shaped_by_payload() {
+inline std::vector<named_message> described_by_payload() {
     const auto digests = hundred_digests();
     std::vector<std::uint64_t> values;
     auto sketch = *count_min::make(hasher(), 50, 3, update_rule::conservative);
@@ -79,7 +79,7 @@ inline std::vector<std::vector<std::byte>> all_kinds() {
     for (const queryable_form form : {queryable_form::small, queryable_form::fast, queryable_form::list}) {
         all.push_back(to_bytes(*compressed_filter::make(filter_sample(g, 20), form)));
     }
-    for (auto& each : shaped_by_payload()) all.push_back(std::move(each.bytes));
+    for (auto& each : described_by_payload()) all.push_back(std::move(each.bytes));
     auto planned = filter_sample(g, 20);
     planned.set_planned(promise{20, 0.0625});
     all.push_back(to_bytes(planned));
