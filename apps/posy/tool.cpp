@@ -4,7 +4,6 @@
 #include <unistd.h>
 #include <CLI/CLI.hpp>
 
-#include <array>
 #include <cmath>
 
 #include "locking.hpp"
@@ -163,12 +162,33 @@ message load_message(const std::string& path, const read_limits& limits, const f
 }
 
 std::string kind_name(const any_body& body) {
-    static constexpr std::array names{"a filter",           "a counting filter", "a delta",
-                                      "a queryable filter", "a sealed filter",   "a Bloomier map",
-                                      "a Count-Min sketch", "a spectral filter", "a list of heavy hitters",
-                                      "a growing filter",   "a window filter",   "a reconciliation message"};
-    static_assert(names.size() == std::variant_size_v<any_body>);
-    return names[body.index()];
+    switch (kind_of(body)) {
+        case message_kind::filter:
+            return "a filter";
+        case message_kind::counting:
+            return "a counting filter";
+        case message_kind::delta:
+            return "a delta";
+        case message_kind::queryable:
+            return "a queryable filter";
+        case message_kind::sealed:
+            return "a sealed filter";
+        case message_kind::map:
+            return "a Bloomier map";
+        case message_kind::sketch:
+            return "a Count-Min sketch";
+        case message_kind::spectral:
+            return "a spectral filter";
+        case message_kind::heavy_hitters:
+            return "a list of heavy hitters";
+        case message_kind::growing:
+            return "a growing filter";
+        case message_kind::window:
+            return "a window filter";
+        case message_kind::reconciliation:
+            return "a reconciliation message";
+    }
+    return {};
 }
 
 bloom_filter plain_of(any_body body, const std::string& name) {

@@ -27,6 +27,7 @@
 #include "posy/envelope.hpp"
 #include "posy/growing_filter.hpp"
 #include "posy/heavy_hitters.hpp"
+#include "posy/message_kind.hpp"
 #include "posy/read_limits.hpp"
 #include "posy/result.hpp"
 #include "posy/sealed_filter.hpp"
@@ -41,11 +42,14 @@ struct body_list {
     using pointer = std::variant<const Body*...>;
 };
 
-// What a message can carry. The kind on the wire is the place in this list, the first being 1.
+// What a message can carry, in the order of the kinds (posy/message_kind.hpp).
 using bodies =
     body_list<bloom_filter, counting_filter, filter_delta, compressed_filter, sealed_filter, bloomier_map,
               count_min, spectral_filter, heavy_hitters, growing_filter, window_filter, reconcile::envelope>;
 using any_body = bodies::any;
+static_assert(std::variant_size_v<any_body> == members<message_kind>.size());
+
+constexpr message_kind kind_of(const any_body& body) { return static_cast<message_kind>(body.index() + 1); }
 
 struct message {
     any_body body;

@@ -44,16 +44,9 @@ void read_plan(base::reader& in, header& h) {
 
 // Can a message of this kind have this codec?
 bool allowed(const header& h) {
-    switch (h.kind) {
-        case kind::queryable:
-            return is_member(h.form);
-        case kind::counting:
-            return h.codec == codec_id::raw || h.codec == codec_id::counters;
-        case kind::filter:
-        case kind::delta:
-            return h.codec <= codec_id::gaps;
-    }
-    return h.codec == codec_id::raw;  // of a payload that tells its own shape
+    if (h.kind == kind::queryable) return is_member(h.form);
+    if (h.kind == kind::counting) return h.codec == codec_id::raw || h.codec == codec_id::counters;
+    return h.has_geometry() ? h.codec <= codec_id::gaps : h.codec == codec_id::raw;
 }
 
 // A coding is no larger than the array with its padding. A queryable form may be larger if the array is too
@@ -127,7 +120,7 @@ result<header> decode(byte_view bytes) {
     in.take(kind_offset);
     header h;
     h.kind = static_cast<frame::kind>(in.byte());
-    if (h.kind < kind::filter || h.kind > kind{kinds}) in.fail_unsupported("an unknown kind of message");
+    if (!is_member(h.kind)) in.fail_unsupported("an unknown kind of message");
     const std::uint8_t codec = in.byte();
     h.codec = static_cast<codec_id>(codec);
     h.form = static_cast<queryable_form>(codec);

@@ -37,14 +37,15 @@
 #include "posy/codec.hpp"
 #include "posy/compressed_filter.hpp"
 #include "posy/geometry.hpp"
+#include "posy/message_kind.hpp"
 #include "posy/provenance.hpp"
 #include "posy/result.hpp"
 
 namespace posy::frame {
 
-// What the frame itself knows of the kinds (kinds.hpp has them all): the first ones have a geometry in the
-// header; the payload of any other tells its own shape, and the header has only the hash and its seed.
-enum class kind : std::uint8_t { filter = 1, counting = 2, delta = 3, queryable = 4 };
+// Kinds up to queryable have a geometry in the header; the payload of any other describes itself, and the
+// header has only the hash and its seed.
+using kind = message_kind;
 
 inline constexpr std::size_t prefix_size = 8;  // enough to know the header's length
 inline constexpr std::size_t checksum_size = 4;

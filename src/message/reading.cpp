@@ -43,22 +43,16 @@ result<any_body> body_of(const frame::header& h, bit_array array) {
     if (const std::uint64_t used = array.size() % 64; used != 0 && array.words().back() >> used != 0) {
         return error::damaged("bits are set past the end of the array; the message is damaged");
     }
-    switch (h.kind) {
-        case frame::kind::counting: {
-            auto counters = counter_array::from_cells(std::move(array), h.counter_bits);
-            auto filter =
-                counting_filter::from_counters(h.geometry, std::move(counters), *h.provenance.items);
-            if (!filter) return filter.error();
-            filter->set_planned(h.provenance.planned);
-            return any_body(std::move(*filter));
-        }
-        case frame::kind::delta:
-            return any_body(filter_delta{h.geometry, h.provenance.items, h.base_generation, h.base_checksum,
-                                         std::move(array), h.provenance.intersection});
-        case frame::kind::filter:
-        case frame::kind::queryable:  // unpacked
-            break;
+    if (h.kind == frame::kind::counting) {
+        auto counters = counter_array::from_cells(std::move(array), h.counter_bits);
+        auto filter = counting_filter::from_counters(h.geometry, std::move(counters), *h.provenance.items);
+        if (!filter) return filter.error();
+        filter->set_planned(h.provenance.planned);
+        return any_body(std::move(*filter));
     }
+    if (h.kind == frame::kind::delta)
+        return any_body(filter_delta{h.geometry, h.provenance.items, h.base_generation, h.base_checksum,
+                                     std::move(array), h.provenance.intersection});
     auto filter = bloom_filter::from_bits(h.geometry, std::move(array), h.provenance.items);
     filter.set_provenance(h.provenance);
     return any_body(std::move(filter));

@@ -15,10 +15,9 @@ namespace posy::hostile {
 namespace {
 
 // By kind and, where there is a choice, by coding.
-constexpr std::array kinds{"filter",    "counting", "delta", "queryable", "sealed", "map",
-                           "count-min", "spectral", "heavy", "growing",   "window", "reconcile"};
-constexpr std::array codecs{"raw", "adaptive", "range", "bytes", "gaps", "counters"};
-constexpr std::array forms{"small", "fast", "list"};
+constexpr auto kinds = members<message_kind>;
+constexpr auto codecs = members<codec_id>;
+constexpr auto forms = members<queryable_form>;
 constexpr std::size_t per_kind = 11;  // 0 for those without a choice and for what is none
 
 constexpr std::size_t damaged = 0, subscribers = kinds.size() * per_kind + 1, askers = subscribers + 1,
@@ -139,11 +138,11 @@ std::string parser_name(std::size_t parser) {
     if (parser == answerers) return "reconciling, answers";
     if (parser == squids) return "Squid digest";
     const std::size_t kind = (parser - 1) / per_kind, which = (parser - 1) % per_kind;
-    std::string name = kinds[kind];
+    std::string name(name_of(kinds[kind]));
     if (kind >= 4 && kind < 11) return name;
     if (which == 0) return name + ", unknown";
-    if (kind < 3) return name + ", " + codecs[which - 1];
-    if (kind == 3) return name + ", " + forms[which - 1];
+    if (kind < 3) return name + ", " + std::string(name_of(codecs[which - 1]));
+    if (kind == 3) return name + ", " + std::string(name_of(forms[which - 1]));
     return name + ", " + std::string(reconcile::name_of(static_cast<reconcile::kind>(which)));
 }
 
