@@ -16,17 +16,18 @@ namespace {
 
 // What info says of a message, beside its plain filter.
 struct facts {
-    std::string kind;
+    message_kind kind;
+    std::string kind_text;
     std::uint64_t counters = 0;                                        // bytes of them
     std::vector<std::pair<std::string, std::string>> rows;             // for people
     nlohmann::ordered_json fields = nlohmann::ordered_json::object();  // for programs
 };
 
 facts facts_of(const any_body& body) {
-    facts f{.kind = "filter"};
+    facts f{.kind = kind_of(body), .kind_text = "filter"};
     if (const auto* counting = std::get_if<counting_filter>(&body)) {
         const std::uint64_t size = counting->counters().cells().words().size_bytes();
-        f.kind = fmt::format("counting filter, {}-bit counters", counting->counters().width());
+        f.kind_text = fmt::format("counting filter, {}-bit counters", counting->counters().width());
         const std::uint64_t packed = to_bytes(*counting, {.want = coding::smallest}).size();
         f.counters = size;
         f.rows = {{"message, counters", bytes(packed)},
@@ -36,7 +37,7 @@ facts facts_of(const any_body& body) {
                     {"counter_bytes", size},
                     {"counter_message_bytes", packed}};
     } else if (const auto* compressed = std::get_if<compressed_filter>(&body)) {
-        f.kind = fmt::format("queryable compressed filter, {} form", name_of(compressed->form()));
+        f.kind_text = fmt::format("queryable compressed filter, {} form", name_of(compressed->form()));
         f.rows = {{"compressed", bytes(compressed->bytes().size())}};
         f.fields = {{"form", name_of(compressed->form())}, {"compressed_bytes", compressed->bytes().size()}};
     }
@@ -50,6 +51,8 @@ nlohmann::ordered_json different_items(const bloom_filter& plain) {
     return j;
 }
 
+std::string seed_of(const geometry& g) { return fmt::format("0x{:016x}{:016x}", g.seed.high, g.seed.low); }
+
 nlohmann::ordered_json to_json(const facts& f, const bloom_filter& plain) {
     const geometry& g = plain.geometry();
     const provenance& of = plain.provenance();
@@ -57,13 +60,20 @@ nlohmann::ordered_json to_json(const facts& f, const bloom_filter& plain) {
     const auto known = [](const auto& maybe, auto field) {
         return maybe ? nlohmann::ordered_json((*maybe).*field) : nlohmann::ordered_json(nullptr);
     };
+    const auto per_item = [&](double bits) {
+        return of.items.value_or(0) > 0 ? nlohmann::ordered_json(bits / static_cast<double>(*of.items))
+                                        : nlohmann::ordered_json(nullptr);
+    };
+    const double bound =
+        theory::log2_binomial(static_cast<double>(g.bits), static_cast<double>(plain.ones()));
     nlohmann::ordered_json j{
-        {"kind", f.kind},
+        {"kind", name_of(f.kind)},
         {"bits", g.bits},
+        {"bits_per_item", per_item(static_cast<double>(g.bits))},
         {"hashes", g.hashes},
         {"layout", name_of(g.layout)},
         {"hash", name_of(g.hash)},
-        {"seed", fmt::format("0x{:016x}{:016x}", g.seed.high, g.seed.low)},
+        {"seed", seed_of(g)},
         {"intersection", of.intersection},
         {"planned_items", known(of.planned, &promise::items)},
         {"items", of.items ? nlohmann::ordered_json(*of.items) : nlohmann::ordered_json(nullptr)},
@@ -75,8 +85,8 @@ nlohmann::ordered_json to_json(const facts& f, const bloom_filter& plain) {
         {"predicted_false_positive_rate", known(stands, &standing::expected_rate)},
         {"planned_false_positive_rate", known(of.planned, &promise::rate)},
         {"memory_bytes", plain.bits().words().size_bytes() + f.counters},
-        {"message_bits",
-         theory::log2_binomial(static_cast<double>(g.bits), static_cast<double>(plain.ones()))},
+        {"message_bits", bound},
+        {"message_bits_per_item", per_item(bound)},
     };
     j.update(f.fields);
     return j;
@@ -113,7 +123,8 @@ std::string contents_of(const bloom_filter& plain) {
 
 std::string describe(const facts& f, const bloom_filter& plain) {
     const geometry& g = plain.geometry();
-    std::string text = row("kind", f.kind + (plain.provenance().intersection ? ", an intersection" : ""));
+    std::string text =
+        row("kind", f.kind_text + (plain.provenance().intersection ? ", an intersection" : ""));
     text += row("bits", count(static_cast<double>(g.bits)));
     text += row("hashes", fmt::format("{}, {}", g.hashes, name_of(g.layout)));
     text += row("hash", fmt::format("{}, seed {}", name_of(g.hash),
@@ -125,8 +136,7 @@ std::string describe(const facts& f, const bloom_filter& plain) {
                     (f.counters > 0 ? ", of which counters " + count(static_cast<double>(f.counters)) : ""));
     const double bound =
         theory::log2_binomial(static_cast<double>(g.bits), static_cast<double>(plain.ones()));
-    const bool counting = f.kind.starts_with("counting");
-    text += row(counting ? "message, plain filter" : "smallest message",
+    text += row(f.kind == message_kind::counting ? "message, plain filter" : "smallest message",
                 bytes(static_cast<std::uint64_t>(bound / 8)) + " and a header");
     for (const auto& [what, value] : f.rows) text += row(what, value);
     return text;
@@ -145,12 +155,17 @@ std::string describe(const filter_delta& delta, std::uint64_t generation) {
 
 nlohmann::ordered_json to_json(const filter_delta& delta, std::uint64_t generation) {
     const geometry& g = delta.geometry;
-    return {{"kind", "delta"},
+    return {{"kind", name_of(message_kind::delta)},
             {"bits", g.bits},
             {"hashes", g.hashes},
             {"layout", name_of(g.layout)},
+            {"hash", name_of(g.hash)},
+            {"seed", seed_of(g)},
+            {"intersection", delta.intersection},
+            {"items", delta.items ? nlohmann::ordered_json(*delta.items) : nlohmann::ordered_json(nullptr)},
             {"generation", generation},
             {"base_generation", delta.base_generation},
+            {"base_checksum", fmt::format("{:08x}", delta.base_checksum)},
             {"flips", delta.flips.ones()}};
 }
 
@@ -175,90 +190,119 @@ std::string machine_of(const bloom_filter& plain) {
            row("memory pages", text);
 }
 
-// The kinds that have no plain filter in them.
-nlohmann::ordered_json facts_of_others(const any_body& body) {
-    nlohmann::ordered_json j{{"kind", kind_name(body).substr(2)}};
-    std::visit(
-        [&]<class Body>(const Body& b) {
-            if constexpr (requires { b.hash(); }) j["hash"] = name_of(b.hash().family());
-            if constexpr (
-                requires { b.items(); } && !requires { b.geometry(); })
-                j["items"] = b.items();
-            if constexpr (requires { b.total(); }) j["total"] = b.total();
-            if constexpr (requires {
-                              { b.false_positive_rate() } -> std::same_as<double>;
-                          })
-                j["false_positive_rate"] = b.false_positive_rate();
-            if constexpr (std::same_as<Body, growing_filter>) {
-                j["promised_rate"] = b.promised_rate();
-                j["arrays"] = b.stages().size();
-                j["bits"] = b.bits();
-                j["estimated_items"] = tool::to_json(estimate_items(b));
-            }
-            if constexpr (std::same_as<Body, window_filter>) {
-                j["bits"] = b.geometry().bits;
-                j["hashes"] = b.geometry().hashes;
-                j["generations"] = b.generations();
-                // posy seen counts microseconds; here they are seconds.
-                j["remembered_at_least"] = static_cast<double>(b.remembered_at_least()) / 1e6;
-                j["forgotten_after"] = static_cast<double>(b.forgotten_after()) / 1e6;
-                j["planned_items"] = b.planned().items;
-                j["planned_false_positive_rate"] = b.planned().rate;
-                j["items"] = b.items(b.latest());
-                j["false_positive_rate"] = b.false_positive_rate(b.latest());
-                j["arrays"] = b.arrays(b.latest());
-                j["memory_bytes"] = b.memory_bytes();
-            }
-            if constexpr (std::same_as<Body, spectral_filter>) {
-                const bloom_filter keys = take(b.projection(), "info");
-                j["method"] = name_of(b.method());
-                j["counters"] = b.geometry().bits;
-                j["hashes"] = b.geometry().hashes;
-                j["layout"] = name_of(b.geometry().layout);
-                j["total"] = b.items();
-                j["memory_bytes"] = spectral_filter::memory_bytes(b.geometry(), b.method());
-                j["different_keys"] = std::round(estimate_items(keys).value);
-                j["wrong"] = keys.false_positive_rate();
-            }
-            if constexpr (std::same_as<Body, reconcile::envelope>) j["part"] = name_of(b.kind());
-            if constexpr (requires { b.value_bits(); }) j["value_bits"] = b.value_bits();
-        },
-        body);
-    return j;
+// Described by the functions above: a plain filter, or what changes one.
+template <class Body>
+concept has_array = std::same_as<Body, bloom_filter> || std::same_as<Body, counting_filter> ||
+    std::same_as<Body, compressed_filter> || std::same_as<Body, filter_delta>;
+
+// Of all other kinds: a field for programs and a row for people.
+class sheet {
+  public:
+    void add(const char* field, nlohmann::ordered_json value, std::string_view what,
+             const std::string& text) {
+        fields_[field] = std::move(value);
+        text_ += row(what, text);
+    }
+    void add_number(const char* field, std::uint64_t n, std::string_view what) {
+        add(field, n, what, count(static_cast<double>(n)));
+    }
+    void add_bytes(const char* field, std::uint64_t n, std::string_view what) {
+        add(field, n, what, bytes(n));
+    }
+    void add_rate(const char* field, double share, std::string_view what) {
+        add(field, share, what, rate(share));
+    }
+    void add_name(const char* field, std::string_view name) { add(field, name, field, std::string(name)); }
+    void add_estimate(const estimate& items) {
+        add("estimated_items", tool::to_json(items), "different items", range(items) + " at 95 %");
+    }
+
+    std::string print(bool json) const { return json ? fields_.dump(2) + "\n" : text_; }
+
+  private:
+    nlohmann::ordered_json fields_ = nlohmann::ordered_json::object();
+    std::string text_;
+};
+
+void add_own(sheet& s, const growing_filter& filter) {
+    s.add_number("items", filter.items(), "items inserted");
+    s.add_estimate(estimate_items(filter));
+    s.add_rate("false_positive_rate", filter.false_positive_rate(), "false-positive rate");
+    s.add_rate("planned_false_positive_rate", filter.promised_rate(), "  planned");
+    s.add_number("arrays", filter.arrays().size(), "arrays");
+    s.add_number("bits", filter.bits(), "bits");
 }
 
+void add_own(sheet& s, const window_filter& filter) {
+    // posy seen counts microseconds.
+    const auto add_time = [&](const char* field, std::uint64_t microseconds, std::string_view what) {
+        const double seconds = static_cast<double>(microseconds) / 1e6;
+        s.add(field, seconds, what, fmt::format("{} seconds", seconds));
+    };
+    s.add_number("planned_items", filter.planned().items, "items planned");
+    s.add_number("items", filter.items(filter.latest()), "items remembered");
+    s.add_rate("false_positive_rate", filter.false_positive_rate(filter.latest()), "false-positive rate");
+    s.add_rate("planned_false_positive_rate", filter.planned().rate, "  planned");
+    add_time("remembered_at_least_seconds", filter.remembered_at_least(), "remembered at least");
+    add_time("forgotten_after_seconds", filter.forgotten_after(), "forgotten after");
+    s.add_number("generations", filter.generations(), "generations");
+    s.add_number("arrays", filter.arrays(filter.latest()), "arrays");
+    s.add_number("bits_per_array", filter.geometry().bits, "bits per array");
+    s.add_number("hashes", filter.geometry().hashes, "hashes");
+    s.add_bytes("memory_bytes", filter.memory_bytes(), "memory");
+}
+
+void add_own(sheet& s, const spectral_filter& filter) {
+    const bloom_filter keys = take(filter.projection(), "info");
+    s.add_number("total", filter.items(), "total");
+    s.add_estimate(estimate_items(keys));
+    s.add_name("method", name_of(filter.method()));
+    s.add_number("counters", filter.geometry().bits, "counters");
+    s.add_number("hashes", filter.geometry().hashes, "hashes");
+    s.add_name("layout", name_of(filter.geometry().layout));
+    s.add_bytes("memory_bytes", spectral_filter::memory_bytes(filter.geometry(), filter.method()), "memory");
+    s.add_rate("wrong", keys.false_positive_rate(), "wrong estimates");
+}
+
+void add_own(sheet& s, const sealed_filter& filter) {
+    s.add_number("items", filter.items(), "items");
+    s.add_rate("false_positive_rate", filter.false_positive_rate(), "false-positive rate");
+}
+
+void add_own(sheet& s, const bloomier_map& map) {
+    s.add_number("items", map.items(), "items");
+    s.add_rate("false_positive_rate", map.false_positive_rate(), "false-positive rate");
+    s.add_number("value_bits", map.value_bits(), "value bits");
+}
+
+void add_own(sheet& s, const count_min& sketch) { s.add_number("total", sketch.total(), "total"); }
+void add_own(sheet& s, const heavy_hitters& keys) { s.add_number("total", keys.sketch().total(), "total"); }
+void add_own(sheet& s, const reconcile::envelope& part) { s.add_name("part", name_of(part.kind())); }
+
 std::string describe_others(const message& m, const std::string& name, bool json) {
-    nlohmann::ordered_json j{{"file", name}};
-    j.update(facts_of_others(m.body));
-    j["message_bytes"] = m.size;
-    if (json) return j.dump(2) + "\n";
-    std::string text;
-    for (const auto& [what, value] : j.items()) {
-        std::string label = what;
-        std::ranges::replace(label, '_', ' ');
-        if (label == "false positive rate") label = "false-positive rate";
-        if (label == "planned false positive rate") label = "planned rate";
-        if (label == "planned items") label = "items planned";
-        if (label == "wrong") label = "wrong estimates";
-        text += row(label, value.is_string()   ? value.get<std::string>()
-                           : value.is_object() ? range(estimate_items(std::get<growing_filter>(m.body)))
-                           : what.ends_with("rate") || what == "wrong" ? rate(value.get<double>())
-                           : what == "remembered_at_least" || what == "forgotten_after"
-                               ? fmt::format("{} seconds", value.get<double>())
-                               : count(value.get<double>()));
-    }
-    return text;
+    sheet s;
+    s.add_name("file", name);
+    s.add("kind", name_of(kind_of(m.body)), "kind", kind_name(m.body).substr(2));
+    std::visit(
+        [&]<class Body>(const Body& body) {
+            if constexpr (!has_array<Body>) {
+                s.add_name("hash", name_of(body.hash().family()));
+                add_own(s, body);
+            }
+        },
+        m.body);
+    s.add_bytes("message_bytes", m.size, "message");
+    return s.print(json);
 }
 
 std::string describe(message m, const std::string& name, bool json, bool verbose) {
     nlohmann::ordered_json j{{"file", name}};
-    const bool has_plain = std::holds_alternative<bloom_filter>(m.body) ||
-                           std::holds_alternative<counting_filter>(m.body) ||
-                           std::holds_alternative<compressed_filter>(m.body);
-    if (!has_plain && !std::holds_alternative<filter_delta>(m.body)) return describe_others(m, name, json);
+    if (!std::visit([]<class Body>(const Body&) { return has_array<Body>; }, m.body))
+        return describe_others(m, name, json);
     if (const auto* delta = std::get_if<filter_delta>(&m.body)) {
-        if (!json) return row("file", name) + describe(*delta, m.generation);
+        if (!json) return row("file", name) + describe(*delta, m.generation) + row("message", bytes(m.size));
         j.update(to_json(*delta, m.generation));
+        j["message_bytes"] = m.size;
         return j.dump(2) + "\n";
     }
     const facts f = facts_of(m.body);

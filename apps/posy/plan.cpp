@@ -27,9 +27,13 @@ void add_message(json& j, const message_size& size) {
 }
 
 json to_json(const plan& p, const counting_plan& c) {
-    json j{{"counter_bits", c.counter_bits},       {"memory_bytes", c.memory_bytes},
-           {"overflow_probability", c.overflow},   {"overflow_bound", c.overflow_bound},
-           {"highest_counter", c.highest_counter}, {"message_bits", c.message_bits}};
+    json j{{"counter_bits", c.counter_bits},
+           {"memory_bytes", c.memory_bytes},
+           {"overflow_probability", c.overflow},
+           {"overflow_bound", c.overflow_bound},
+           {"highest_counter", c.highest_counter},
+           {"message_bits", c.message_bits},
+           {"message_bits_per_item", p.per_item(c.message_bits)}};
     add_message(j, expected_message(p, c, coding::smallest));
     j["file_bytes"] = expected_message(p, c, coding::raw).total();
     return j;
@@ -185,6 +189,7 @@ json to_json(const advice& a) {
     if (const auto g = growing_for(a.chosen)) {
         j["growing"] = {{"arrays", g->arrays},
                         {"hashes", g->hashes},
+                        {"bits", g->bits},
                         {"bits_per_item", a.chosen.per_item(static_cast<double>(g->bits))},
                         {"false_positive_rate", g->false_positive_rate},
                         {"message_bits", g->message_bits},

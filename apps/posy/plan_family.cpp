@@ -97,12 +97,12 @@ std::string family_options::window(const plan& beside, nlohmann::ordered_json& j
     const std::uint64_t memory = (g + 1) * one.memory_bytes();
     const std::uint64_t most_memory = window_filter::most_arrays(g) * one.memory_bytes();
     json = {{"generations", g},
-            {"bits_of_a_generation", one.bits},
+            {"bits_per_array", one.bits},
             {"hashes", one.hashes},
             {"memory_bytes", memory},
             {"memory_bytes_at_worst", most_memory},
-            {"remembered_at_least", 1},
-            {"forgotten_after", longest},
+            {"remembered_at_least_windows", 1},
+            {"forgotten_after_windows", longest},
             {"false_positive_rate_low", low},
             {"false_positive_rate", high},
             {"false_positive_rate_at_worst", most}};
@@ -127,11 +127,9 @@ std::string family_options::map(const plan& beside, nlohmann::ordered_json& json
             beside.false_positive_rate));
     const double found = theory::sealed_rate(static_cast<double>(beside.items), beside.false_positive_rate);
     const message_size size = expected_sealed_message(bits);
-    json = {{"value_bits", *value_bits_},
-            {"false_positive_rate", found},
-            {"message_bits_per_item", beside.per_item(bits)},
-            {"message_bytes", size.total()},
-            {"frame_bytes", size.frame}};
+    json = {{"value_bits", *value_bits_},    {"false_positive_rate", found},
+            {"message_bits", bits},          {"message_bits_per_item", beside.per_item(bits)},
+            {"message_bytes", size.total()}, {"frame_bytes", size.frame}};
     return row("Bloomier map", fmt::format("{} ({:.4g} bits per item, {} of them the value)",
                                            bytes(static_cast<std::uint64_t>(bits / 8)), beside.per_item(bits),
                                            *value_bits_)) +

@@ -27,7 +27,7 @@ class FamilyTest(ToolTest):
         # log2(1/0.01) is 6.64 bits a key.
         self.assertLess(os.path.getsize(os.path.join(self.dir, "s.posy")) * 8 / 20000, 1.05 * 6.644)
         info = json.loads(self.posy("info", "--json", "s.posy"))
-        self.assertEqual((info["kind"], info["items"]), ("sealed filter", 20000))
+        self.assertEqual((info["kind"], info["items"]), ("sealed", 20000))
 
     def test_a_map_tells_values(self):
         rows = "".join(f"item{i},{i * i % 251}\n" for i in range(5000))
@@ -81,14 +81,14 @@ class FamilyTest(ToolTest):
         self.posy("seen", "--window", "400", "--generations", "4", "-n", "200k", "--fpr", "0.01",
                   "--state", "w.posy", stdin="a\n")
         made = json.loads(self.posy("info", "--json", "w.posy"))
-        self.assertEqual((made["bits"], made["hashes"], made["generations"]),
-                         (window["bits_of_a_generation"], window["hashes"], 4))
+        self.assertEqual((made["bits_per_array"], made["hashes"], made["generations"]),
+                         (window["bits_per_array"], window["hashes"], 4))
         self.assertLess(window["false_positive_rate_low"], window["false_positive_rate"])
         self.assertLessEqual(window["false_positive_rate"], 0.01)
         self.assertEqual(window["memory_bytes_at_worst"], 2 * window["memory_bytes"])
         self.assertEqual((made["planned_items"], made["planned_false_positive_rate"], made["items"], made["arrays"]),
                          (200000, 0.01, 1, 1))
-        self.assertEqual((made["remembered_at_least"], made["forgotten_after"]), (400, 500))
+        self.assertEqual((made["remembered_at_least_seconds"], made["forgotten_after_seconds"]), (400, 500))
         ways = plan["reconciliation"]
         self.assertEqual(ways["exact"]["found"], 1)
         self.assertLess(ways["exact"]["bytes"], 3000)
@@ -144,7 +144,7 @@ class FamilyTest(ToolTest):
         self.posy("union", "a", "b", "-o", "u")
         self.assertEqual(self.posy("query", "u", stdin=keys(0, 3000)), keys(0, 3000))
         info = json.loads(self.posy("info", "--json", "u"))
-        self.assertEqual((info["kind"], info["items"]), ("growing filter", 3500))
+        self.assertEqual((info["kind"], info["items"]), ("growing", 3500))
         self.assertAlmostEqual(info["estimated_items"]["value"], 3000, delta=30)
         # 2,000 and 1,500 items with 500 in common, in arrays so sparse that an item in a thousand collides.
         both = json.loads(self.posy("compare", "--json", "a", "b"))
@@ -243,8 +243,8 @@ class FamilyTest(ToolTest):
             self.posy("seen", "--window", wish, "--state", wish, stdin="a\n")
             info = json.loads(self.posy("info", "--json", wish))
             # Six generations: up to five microseconds more.
-            self.assertAlmostEqual(info["remembered_at_least"], seconds, delta=6e-6)
-            self.assertAlmostEqual(info["forgotten_after"], seconds * 7 / 6, delta=7e-6)
+            self.assertAlmostEqual(info["remembered_at_least_seconds"], seconds, delta=6e-6)
+            self.assertAlmostEqual(info["forgotten_after_seconds"], seconds * 7 / 6, delta=7e-6)
         self.assertIn("0.500004 seconds", self.posy("info", "0.5s"))
         for wish in ["1.s", ".5s", "1.5.5s", "1e3", "-1", "s"]:
             self.posy("seen", f"--window={wish}", stdin="a\n", status=2)

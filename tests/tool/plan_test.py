@@ -162,8 +162,8 @@ class Planned(ToolTest):
         self.posy("build", "-f", "0.02", "-o", "grown", stdin=self.lines(0, 3000))  # from a pipe, folded down
         self.assertEqual(self.planned("grown"), (3000, 0.02))
         self.posy("build", "--growing", "-f", "0.02", "-o", "growing", stdin=self.lines(0, 3000))
-        self.assertEqual(self.info("growing")["promised_rate"], 0.02)
-        self.assertIn("promised rate", self.posy("info", "growing").decode())
+        self.assertEqual(self.info("growing")["planned_false_positive_rate"], 0.02)
+        self.assertIn("  planned             0.02", self.posy("info", "growing").decode())
 
     def test_a_fold_promises_what_can_be_kept(self):
         self.posy("build", "-n", "1000", "-b", "102.4", "-k", "5", "-o", "wide", stdin=self.lines(0, 1000))

@@ -6,7 +6,7 @@ import overflow
 from filters import check_means, where_of
 
 ROW_FIELDS = {"counter_bits", "memory_bytes", "overflow_probability", "overflow_bound", "highest_counter",
-              "message_bits", "message_bytes", "frame_bytes", "file_bytes"}
+              "message_bits", "message_bits_per_item", "message_bytes", "frame_bytes", "file_bytes"}
 
 
 def check_row(plan, row, audit, where, thorough):
@@ -20,6 +20,7 @@ def check_row(plan, row, audit, where, thorough):
     audit.close("counting: overflow_bound", row["overflow_bound"], bound, where)
     entropy = m * overflow.counter_entropy(layout, n, m, k, most)
     audit.within("counting: message_bits", row["message_bits"], entropy, 1e-3 * entropy + 1e-6, where)
+    audit.close("counting: message_bits_per_item", row["message_bits_per_item"] * n, row["message_bits"], where)
     # Coded within 0.5 % and a table of the counters' values, or raw with its padding; and the frame around it.
     payload, raw = row["message_bytes"] - row["frame_bytes"], maths.array_bytes(width * m)
     ideal = min(entropy / 8, raw)

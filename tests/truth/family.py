@@ -123,11 +123,12 @@ def check_growing(plan, audit, where):
     if growing is None:
         return
     audit.only("[growing]", growing, {
-        "arrays", "hashes", "bits_per_item", "false_positive_rate", "message_bits", "message_bits_per_item",
+        "arrays", "hashes", "bits", "bits_per_item", "false_positive_rate", "message_bits", "message_bits_per_item",
         "message_bytes", "frame_bytes", "memory_bytes_while_growing"}, where)
     n, layout, k, promised = plan["items"], plan["layout"], growing["hashes"], plan["false_positive_rate"]
     first, unit = growing_first(layout, k)
-    bits, arrays = round(growing["bits_per_item"] * n), growing["arrays"]
+    bits, arrays = growing["bits"], growing["arrays"]
+    audit.close("growing: bits_per_item", growing["bits_per_item"] * n, bits, where)
     audit.close("growing: memory", growing["memory_bytes_while_growing"], first * (4 ** arrays - 1) // 3 // 8, where)
     audit.true("growing: at most the rate", growing["false_positive_rate"] <= promised * (1 + 1e-9),
                str(growing["false_positive_rate"]), where)
@@ -135,7 +136,7 @@ def check_growing(plan, audit, where):
         # At high rates many keys seem to be there already, and are not inserted; at low ones a filter keeps clear of
         # deviations that are large.
         best = folded(layout, n, k, promised, arrays)
-        audit.within("growing: bits_per_item, several arrays", bits, best, (0.12 + 0.3 * promised) * best, where)
+        audit.within("growing: bits, several arrays", bits, best, (0.12 + 0.3 * promised) * best, where)
         return
     if not audit.true("growing: a divisor", first % bits == 0 and bits % unit == 0, f"{bits} of {first}", where):
         return
@@ -167,15 +168,15 @@ def check_window(tool, rng, audit):
     plan = json.loads(tool.out(*arguments))
     window = plan["window"]
     audit.only("[window]", window, {
-        "generations", "bits_of_a_generation", "hashes", "memory_bytes", "memory_bytes_at_worst", "remembered_at_least",
-        "forgotten_after", "false_positive_rate_low", "false_positive_rate", "false_positive_rate_at_worst"}, where)
-    bits, k, memory = window["bits_of_a_generation"], window["hashes"], window["memory_bytes"]
+        "generations", "bits_per_array", "hashes", "memory_bytes", "memory_bytes_at_worst", "remembered_at_least_windows",
+        "forgotten_after_windows", "false_positive_rate_low", "false_positive_rate", "false_positive_rate_at_worst"}, where)
+    bits, k, memory = window["bits_per_array"], window["hashes"], window["memory_bytes"]
     # Of g slots some have one key more than the others; the newest one is empty, then as full as the fullest.
     few, fuller = divmod(n, generations)
     less, more = (maths.rate(layout, keys, bits, k) if keys else 0.0 for keys in (few, few + (fuller > 0)))
     low = fuller * math.log1p(-more) + (generations - fuller) * math.log1p(-less)
     truth = {"generations": generations, "memory_bytes": (generations + 1) * maths.array_bytes(bits),
-             "remembered_at_least": 1, "forgotten_after": 1 + 1 / generations,
+             "remembered_at_least_windows": 1, "forgotten_after_windows": 1 + 1 / generations,
              "false_positive_rate_low": -math.expm1(low), "false_positive_rate": -math.expm1(low + math.log1p(-more)),
              "false_positive_rate_at_worst": rate}
     for figure, value in truth.items():
@@ -194,8 +195,8 @@ def check_map(tool, rng, audit):
     where = "posy " + " ".join(map(str, arguments))
     plan = json.loads(tool.out(*arguments))
     shown = plan["map"]
-    audit.only("[map]", shown, {"value_bits", "false_positive_rate", "message_bits_per_item", "message_bytes",
-                                "frame_bytes"}, where)
+    audit.only("[map]", shown, {"value_bits", "false_positive_rate", "message_bits", "message_bits_per_item",
+                                "message_bytes", "frame_bytes"}, where)
     promised = shown["false_positive_rate"]
     lines = b"".join(b"k%07d\t%d\n" % (i, rng.getrandbits(value_bits)) for i in range(n))
     bits = shown["message_bits_per_item"] * n
