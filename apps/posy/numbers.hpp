@@ -5,12 +5,10 @@
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "posy/base/names.hpp"
 #include "posy/estimate.hpp"
 
 namespace posy::tool {
@@ -22,14 +20,6 @@ std::string range(const estimate&);  // 1,000,213 (999,300 … 1,001,100); at le
 
 // An estimate for programs; what is not finite is null.
 nlohmann::ordered_json to_json(const estimate&);
-
-// The names of an enumeration's members, for a check of an option.
-template <named_enum Enum>
-std::vector<std::string> names_of(std::span<const Enum> some = members<Enum>) {
-    std::vector<std::string> all;
-    for (const Enum member : some) all.emplace_back(name_of(member));
-    return all;
-}
 
 // Columns aligned on the widest cell; the first column to the left, the others to the right.
 std::string table(const std::vector<std::vector<std::string>>& rows);

@@ -9,8 +9,11 @@
 #include <concepts>
 #include <cstdint>
 #include <optional>
+#include <span>
+#include <string>
 #include <string_view>
 #include <type_traits>
+#include <vector>
 
 namespace posy {
 
@@ -39,6 +42,14 @@ inline constexpr auto members = [] {
 template <named_enum Enum>
 constexpr bool is_member(Enum value) {
     return !name_of(value).empty();
+}
+
+// The names of all members, or of some.
+template <named_enum Enum>
+std::vector<std::string> names_of(std::span<const Enum> some = members<Enum>) {
+    std::vector<std::string> all;
+    for (const Enum member : some) all.emplace_back(name_of(member));
+    return all;
 }
 
 // The member of that name.
