@@ -79,7 +79,7 @@ http::task<http::answer> ask_server(http::worker& here, const remote& from, http
 [[noreturn]] void refuse(const remote& from, reception became, const subscriber& by, byte_view message) {
     if (became == reception::too_large) {
         const bool whole = limits_of(from).most(message.size()) == from.max_bytes;
-        throw std::runtime_error(fmt::format("the answer is {}; raise it ({}) if you trust the sender",
+        throw std::runtime_error(fmt::format("the answer is {}; raise it if you trust the sender ({})",
                                              by.complaint(), whole ? "--max-size" : "--max-array"));
     }
     if (by.complaint() == subscriber::several_messages)

@@ -51,7 +51,7 @@ struct options {
     }
 };
 
-// Fails with what is wrong. An error about a limit names the option that raises it, unless it is the peer's.
+// Fails with what is wrong. An error about a limit names the option that raises it.
 template <class T>
 T agree(result<T> value, const settings& how, const std::string& who) {
     if (value) {
@@ -61,10 +61,9 @@ T agree(result<T> value, const settings& how, const std::string& who) {
             return std::move(*value);
     }
     const error& why = value.error();
-    if (why.message.starts_with("the peer gave up")) throw failure(who + ": " + why.text());
     const bool of_messages =
         (how.limits.expansion != 0 || how.limits.max_bytes != how.limits.believed_bytes) &&
-        why.message.find(fmt::format("the limit of {};", how.limits.max_bytes)) != std::string::npos;
+        why.limit == how.limits.max_bytes;
     throw failure(who + ": " + text_of(why, of_messages ? "--limit" : "--max-array"));
 }
 

@@ -49,10 +49,7 @@ std::string display_name(const std::string& path, bool output) {
 }
 
 std::string text_of(const error& why, std::string_view option) {
-    std::string text = why.text();
-    constexpr std::string_view remedy = "; raise it if you trust the sender";
-    if (text.ends_with(remedy)) text.insert(text.size() - remedy.size() + 10, fmt::format(" ({})", option));
-    return text;
+    return why.limit ? fmt::format("{} ({})", why.text(), option) : why.text();
 }
 
 namespace {
@@ -97,7 +94,7 @@ class shared_allowance {
         if (used_ <= limits_.believed_bytes) return;
         throw failure(fmt::format(
             "{}: its first {} messages take {} bytes of memory more than their bytes account for, and {} are "
-            "allowed for one input; raise it (--max-array) if you trust the sender",
+            "allowed for one input; raise it if you trust the sender (--max-array)",
             name, messages_, used_, limits_.believed_bytes));
     }
 

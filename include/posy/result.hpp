@@ -48,6 +48,7 @@ struct error {
     error_kind kind = error_kind::invalid;
     std::string message{};                  // what is wrong and what to do, one line, no full stop
     std::optional<std::uint64_t> offset{};  // byte offset in the input, if the error is about a place in it
+    std::optional<std::uint64_t> limit{};   // bytes of memory, if a higher read limit would allow it
 
     using place = std::optional<std::uint64_t>;
     static error invalid(std::string what, place at = {}) {
@@ -75,9 +76,9 @@ struct error {
         return offset ? "at byte " + std::to_string(*offset) + ": " + message : message;
     }
     // The same error about a part that starts at byte `start` of a whole.
-    error in_part_at(std::uint64_t start) const { return {kind, message, offset.value_or(0) + start}; }
+    error in_part_at(std::uint64_t start) const { return {kind, message, offset.value_or(0) + start, limit}; }
     // The same error behind a name, or behind what could not be done because of it.
-    error behind(const std::string& name) const { return {kind, name + ": " + text()}; }
+    error behind(const std::string& name) const { return {kind, name + ": " + text(), {}, limit}; }
 };
 
 template <class T>

@@ -63,7 +63,7 @@ class reader {
     // What the fields read so far stand for cannot be: an argument that is wrong is damage here.
     void fail_as(const error& why, std::optional<std::uint64_t> offset = {}) {
         if (why.kind == error_kind::invalid) return fail(why.message, offset);
-        if (!wrong_) wrong_ = error{why.kind, why.message, offset.value_or(start_)};
+        if (!wrong_) wrong_ = error{why.kind, why.message, offset.value_or(start_), why.limit};
     }
     // The field read last may be right, but asks for more memory than the reader was allowed.
     void fail_above_limit(const std::string& what, std::uint64_t bytes, std::uint64_t max_bytes);
@@ -86,15 +86,18 @@ class reader {
     std::optional<error> wrong_;
 };
 
-// The error for content that needs `bytes` of memory where the reader may use less. The caller adds which
-// option raises the limit.
-inline std::string above_limit(std::uint64_t bytes, std::uint64_t max_bytes) {
-    return std::to_string(bytes) + " bytes of memory, above the limit of " + std::to_string(max_bytes) +
-           "; raise it if you trust the sender";
+// The error for content that needs `bytes` of memory where the reader may use less: "`what` … bytes of
+// memory". A program adds which of its options raises the limit.
+inline error above_limit(const std::string& what, std::uint64_t bytes, std::uint64_t max_bytes,
+                         error::place at = {}) {
+    return {error_kind::too_large,
+            what + " " + std::to_string(bytes) + " bytes of memory, above the limit of " +
+                std::to_string(max_bytes) + "; raise it if you trust the sender",
+            at, max_bytes};
 }
 
 inline void reader::fail_above_limit(const std::string& what, std::uint64_t bytes, std::uint64_t max_bytes) {
-    if (!wrong_) wrong_ = error::too_large(what + " of " + above_limit(bytes, max_bytes), start_);
+    if (!wrong_) wrong_ = above_limit(what + " of", bytes, max_bytes, start_);
 }
 
 }  // namespace posy::base

@@ -135,7 +135,7 @@ result<double> compressed_filter::false_positive_rate() const {
 
 result<bloom_filter> compressed_filter::unpack() const {
     if (const std::uint64_t memory = bits::array_memory(geometry_.bits); memory > bits_->max_unpacked)
-        return error::too_large("unpacked it takes " + base::above_limit(memory, bits_->max_unpacked));
+        return base::above_limit("unpacked it takes", memory, bits_->max_unpacked);
     auto bits = bit_array::make(geometry_.bits);
     if (!bits) return bits.error();
     const auto unpacked = std::visit(

@@ -16,10 +16,8 @@ result<envelope> envelope::parse(const hasher& hash, byte_view bytes, const read
     const auto what = static_cast<reconcile::kind>(bytes[0]);
     if (!is_member(what))
         return error::unsupported("an unknown kind of reconciliation message; use a newer Posy", 0);
-    if (bytes.size() > limits.max_bytes) {
-        return error::too_large(
-            "a reconciliation message of " + base::above_limit(bytes.size(), limits.max_bytes), 0);
-    }
+    if (bytes.size() > limits.max_bytes)
+        return base::above_limit("a reconciliation message of", bytes.size(), limits.max_bytes, 0);
     return envelope(what, hash, bytes.subspan(1));
 }
 

@@ -35,7 +35,7 @@ result<void> check_sum(byte_view header, byte_view payload, byte_view trailer) {
 
 result<void> check_limit(const frame::header& h, std::uint64_t most) {
     if (h.memory_bytes() <= most) return {};
-    return error::too_large("the array takes " + base::above_limit(h.memory_bytes(), most));
+    return base::above_limit("the array takes", h.memory_bytes(), most);
 }
 
 // The body around an array that has been read or decoded.
@@ -206,8 +206,7 @@ class arriving_message {
     // Memory grows with what arrives, not with what was claimed.
     result<byte_view> receive_payload(std::shared_ptr<const void>& keep) {
         if (!h_.has_geometry() && h_.payload_size > limits_.max_bytes) {
-            return error::too_large(
-                "the payload takes " + base::above_limit(h_.payload_size, limits_.max_bytes), header_.size());
+            return base::above_limit("the payload takes", h_.payload_size, limits_.max_bytes, header_.size());
         }
         auto held = std::make_shared<std::vector<std::byte>>();
         while (held->size() < h_.payload_size) {

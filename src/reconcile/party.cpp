@@ -58,8 +58,7 @@ result<void> session::party::receive(byte_view message) {
 
 result<void> session::party::open_and_take(byte_view message) {
     if (message.size() > how_.limits.max_bytes)
-        return error::too_large("a reconciliation message of " +
-                                base::above_limit(message.size(), how_.limits.max_bytes));
+        return base::above_limit("a reconciliation message of", message.size(), how_.limits.max_bytes);
     const auto read = from_bytes(message, how_.limits);
     if (!read) return read.error();
     const auto* opened = std::get_if<envelope>(&read->body);

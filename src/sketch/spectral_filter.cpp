@@ -184,7 +184,7 @@ result<spectral_filter> spectral_filter::parse(hasher hash, byte_view payload, c
     const auto table = [](std::uint64_t cells) { return bits::array_memory(32 * cells); };
     const std::uint64_t memory =
         table(g.bits) + (twice ? table(second_geometry(g).bits) + bits::array_memory(g.bits) : 0);
-    if (memory > max_bytes) return error::too_large("a filter of " + base::above_limit(memory, max_bytes), 0);
+    if (memory > max_bytes) return base::above_limit("a filter of", memory, max_bytes, 0);
     const std::uint64_t items = in.varint();
     auto cells = sketch::take_cells(in, g.bits, max_bytes);
     if (!cells) return cells.error();

@@ -110,7 +110,7 @@ class Hostile(unittest.TestCase):
         self.posy("pack", "new.posy", "-o", "whole.posy")
         with self.server() as url:
             self.posy("follow", "-q", "--once", url + "whole.posy", "-o", "held.posy", status=2)
-            self.assertIn("; raise it (--max-array) if you trust the sender\n", self.stderr)
+            self.assertIn("; raise it if you trust the sender (--max-array)\n", self.stderr)
             os.link("old.posy", "held.posy")
             self.posy("follow", "-q", "--once", url + "whole.posy", "-o", "held.posy")
         self.assertEqual(self.posy("query", "held.posy", input=b"a\nb\nc\n"), b"a\nb\n")
@@ -128,7 +128,7 @@ class Hostile(unittest.TestCase):
         for command in (["info", "two.posy"], ["info", "many.posy"], ["union", "many.posy", "-o", "x"]):
             self.posy(*command, status=2)
             self.assertIn("its first 2 messages take ", self.stderr)
-            self.assertIn("; raise it (--max-array) if you trust the sender\n", self.stderr)
+            self.assertIn("; raise it if you trust the sender (--max-array)\n", self.stderr)
             self.assertLess(self.seconds, 5, command)
         self.posy("info", "-", status=2, input=packed * 2000)
         self.posy("info", "--max-array", "64MiB", "two.posy")
@@ -144,7 +144,7 @@ class Hostile(unittest.TestCase):
     def test_a_limit_names_its_option(self):
         self.posy("count", "--memory", "80MiB", "--top", "0", "-o", "sketch.posy", input=b"a\n")
         self.posy("count", "--ask", "sketch.posy", status=2, input=b"a\n")
-        self.assertIn("; raise it (--max-array) if you trust the sender\n", self.stderr)
+        self.assertIn("; raise it if you trust the sender (--max-array)\n", self.stderr)
         self.assertNotIn("damaged", self.stderr)
         self.assertEqual(self.posy("count", "--ask", "sketch.posy", "--max-array", "90MiB", input=b"a\n"), b"1\ta\n")
         if b"follow" not in self.posy("--help"):
@@ -157,7 +157,7 @@ class Hostile(unittest.TestCase):
                                    (["--max-size", "300MiB", "--max-array", "100MiB"], "--max-array")):
                 for command in (["query"], ["follow", "--once", "-o", "copy.posy"]):
                     self.posy(*command, *options, url + "packed.posy", status=2)
-                    self.assertIn(f"; raise it ({named}) if you trust the sender\n", self.stderr, (command, options))
+                    self.assertIn(f"; raise it if you trust the sender ({named})\n", self.stderr, (command, options))
                     self.assertNotIn("not a message", self.stderr)
             self.posy("query", "--max-size", "300MiB", "--max-array", "300MiB", url + "packed.posy", status=1)
 

@@ -48,6 +48,8 @@ TEST(error_kinds, of_messages) {
     misplaced[6] = std::byte{5};  // a codec of counting filters
     EXPECT_EQ(kind_of(misplaced), error_kind::damaged);
     EXPECT_EQ(kind_of(good, read_limits::exactly(511)), error_kind::too_large);
+    EXPECT_EQ(from_bytes(good, read_limits::exactly(511)).error().limit, 511u);
+    EXPECT_EQ(from_bytes(unknown).error().limit, std::nullopt);
 }
 
 TEST(error_kinds, of_files) {
@@ -59,12 +61,14 @@ TEST(error_kinds, of_files) {
     EXPECT_EQ(base::file_lock::take(path, {.limit = 1ms}).error().kind, error_kind::busy);
 }
 
-// What is wrong keeps its kind when more is said about where.
+// What is wrong keeps its kind and its limit when more is said about where.
 TEST(error_kinds, survive_what_is_added) {
-    const auto inner = error::too_large("an array", 3);
+    const error inner{error_kind::too_large, "an array", 3, 1000};
     EXPECT_EQ(inner.in_part_at(10).kind, error_kind::too_large);
     EXPECT_EQ(inner.in_part_at(10).text(), "at byte 13: an array");
+    EXPECT_EQ(inner.in_part_at(10).limit, 1000u);
     EXPECT_EQ(inner.behind("x.posy").kind, error_kind::too_large);
+    EXPECT_EQ(inner.behind("x.posy").limit, 1000u);
     EXPECT_EQ(inner.behind("x.posy").text(), "x.posy: at byte 3: an array");
 }
 

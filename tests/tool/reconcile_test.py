@@ -253,10 +253,10 @@ class BadCommandLines(Reconcile):
         self.fails("a.txt", "b.txt", "--method", "tree", "--bits-per-item", "nan", saying="bits per item")
         self.fails("a.txt", "b.txt", "--limit", "100", saying="above the limit")
         for ways in (["b.txt"], self.remote("b.txt"), ["--max-array", "1GiB", *self.remote("b.txt")]):
-            self.fails("--limit", "10", "a.txt", *ways, saying="above the limit of 10; raise it (--limit) if you trust")
+            self.fails("--limit", "10", "a.txt", *ways, saying="above the limit of 10; raise it if you trust the sender (--limit)")
             self.assertNotIn("b.txt:", self.stderr)
         # The peer's own limit is not one of ours.
-        self.fails("a.txt", *self.remote("b.txt", "--limit", "10"), saying="raise it (--limit) if you trust the sender\n")
+        self.fails("a.txt", *self.remote("b.txt", "--limit", "10"), saying="raise it if you trust the sender (--limit)\n")
         self.fails("a.txt", "b.txt", "--hash", "md5", "--seed", "5", saying="reconcile: md5 takes no seed\n")
 
 
