@@ -213,7 +213,7 @@ class checked {
     }
     friend result<void> intersect(checked& into, const checked& from) {
         auto done = intersect(into.object_, from.object_);
-        if (done) std::erase_if(into.truth_, [&](const auto& each) { return !from.number_of(each.first); });
+        if (done) into.keep_common(from);
         into.check_all();
         return done;
     }
@@ -286,6 +286,14 @@ class checked {
     }
     void join(const checked& from) {
         for (const auto& [d, number] : from.truth_) set(d, rules::united(number_of(d).value_or(0), number));
+    }
+
+    void keep_common(const checked& with) {
+        std::erase_if(truth_, [&](const auto& each) {
+            const bool common = with.number_of(each.first).has_value();
+            if (!common) sum_ -= each.second;
+            return !common;
+        });
     }
 
     template <class... When>

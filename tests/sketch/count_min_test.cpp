@@ -203,7 +203,7 @@ TEST(count_min, saturates_and_never_wraps) {
     }
 }
 
-TEST(count_min, merging) {
+TEST(count_min, uniting) {
     const stream all(1.1, 3000, 20'000, 5);
     const hasher hash;
     const std::span<const std::uint64_t> items(all.items);

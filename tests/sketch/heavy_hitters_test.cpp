@@ -126,7 +126,7 @@ TEST(heavy_hitters, batches_and_weights) {
     EXPECT_EQ(weighted->sketch().total(), s.keys.size());
 }
 
-TEST(heavy_hitters, merging) {
+TEST(heavy_hitters, uniting) {
     for (const sample& s : samples()) {
         for (const std::uint64_t width : {40u, 3000u}) {
             const auto sketch = [&] {

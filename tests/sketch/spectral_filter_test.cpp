@@ -186,7 +186,7 @@ TEST(spectral_filter, a_stuck_counter_stays) {
     EXPECT_EQ(filter.estimate(d), count_min::largest);
 }
 
-TEST(spectral_filter, merging) {
+TEST(spectral_filter, uniting) {
     const geometry g{600, 4, layout_id::sliced};
     for (const spectral_method method : all_methods) {
         const auto empty = [&] { return *spectral_filter::make(g, method); };
@@ -198,12 +198,12 @@ TEST(spectral_filter, merging) {
             (i % 2 ? a : b).insert(d);
             both.insert(d);
         }
-        const auto merged = unite(a, b);
+        const auto united = unite(a, b);
         if (method == spectral_method::recurring_minimum) {
-            EXPECT_FALSE(merged);
+            EXPECT_FALSE(united);
             continue;
         }
-        ASSERT_TRUE(merged);
+        ASSERT_TRUE(united);
         EXPECT_EQ(a->items(), 3000u);
         EXPECT_EQ(a.known(), both.known());
         if (method == spectral_method::minimum_selection) {
