@@ -47,7 +47,8 @@ std::uint16_t free_port() {
     socklen_t size = sizeof at;
     if (bind(s.get(), reinterpret_cast<const sockaddr*>(&at), size) != 0 ||
         getsockname(s.get(), reinterpret_cast<sockaddr*>(&at), &size) != 0)
-        throw std::runtime_error(fmt::format("no port on the loopback: {}", std::strerror(errno)));
+        throw std::runtime_error(
+            fmt::format("cannot get a free port on the loopback: {}", std::strerror(errno)));
     return ntohs(at.sin_port);
 }
 
@@ -78,7 +79,7 @@ child::child(const std::vector<std::string>& arguments, std::uint16_t port, cons
         }
         std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
-    throw std::runtime_error(fmt::format("'posy {}' does not start", fmt::join(arguments, " ")));
+    throw std::runtime_error(fmt::format("'posy {}' did not start", fmt::join(arguments, " ")));
 }
 
 child::child(child&& other) noexcept : pid_(std::exchange(other.pid_, -1)), port_(other.port_) {}

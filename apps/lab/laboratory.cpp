@@ -134,7 +134,7 @@ class client_of_all {
         const auto path = http::parse_url(url)->path;
         if (got.head.status != 200 || got.body != body_of(path, trace_.objects[object].bytes))
             ++outcome_.wrong;
-        // Of the proxies on the way, the last member is the one we asked: its answer counts.
+        // Each proxy on the way adds a member; the last one is of the proxy that we asked.
         const auto status = got.head.fields.combined("Cache-Status").value_or("");
         const auto members = http_cache::list_members(status);
         const auto last = members.empty() ? std::string_view() : members.back();
@@ -148,7 +148,7 @@ class client_of_all {
         }
     }
 
-    // There are no other requests: what a sibling has now, it had when it was not asked.
+    // No other requests run: a sibling that has the object now had it before, too.
     http::task<void> look_for_false_miss(std::uint32_t proxy, const std::string& url) {
         for (std::uint32_t other = 0; other < how_.proxies; ++other) {
             if (other == proxy) continue;

@@ -19,12 +19,12 @@ struct setting {
     std::optional<double> change_bits;  // … or, in its place, of the summary's bits
     std::uint32_t proxies = 3;
     std::uint64_t memory = 16'000'000;  // of each
-    std::uint64_t items = 2000;         // that this holds, about: what summaries are planned for
+    std::uint64_t items = 2000;         // that fit into this memory, about: the plan of the summaries
     double rate = 0.01;
     bool keep_siblings = false;
     std::uint32_t concurrency = 1;  // requests at a time; 1 keeps the order of the trace
 
-    // Are there summaries that get out of date?
+    // Whether there are summaries, which can be out of date.
     bool updates() const { return sharing != node::sharing::none && sharing != node::sharing::ask; }
 };
 
@@ -48,7 +48,7 @@ struct outcome {
     }
 };
 
-// Called now and then with how many requests are done.
+// Called from time to time with the number of finished requests.
 using on_progress = std::function<void(std::size_t)>;
 
 outcome run(const trace&, const setting&, const on_progress& = {});

@@ -10,9 +10,24 @@ namespace posy::lab {
 namespace {
 
 std::vector<std::string> heads() {
-    return {"sharing", "update at",      "local %",   "sibling %",   "total %", "false hits %: filter",
-            "age",     "false misses %", "bytes/req", "of it whole", "delta",   "questions",
-            "framing", "req/s",          "ms p50",    "p90",         "p99",     "objects"};
+    return {"sharing",
+            "update at",
+            "local %",
+            "sibling %",
+            "total %",
+            "false hits by filter %",
+            "false hits by age %",
+            "false misses %",
+            "bytes/req",
+            "whole",
+            "delta",
+            "questions",
+            "framing",
+            "req/s",
+            "ms p50",
+            "ms p90",
+            "ms p99",
+            "objects"};
 }
 
 std::vector<std::string> cells(const outcome& o) {
@@ -89,10 +104,11 @@ std::string html(const experiment& e, const std::string& svg) {
         "td,th{{padding:.2em .6em;border-bottom:1px solid #ccc;text-align:right}}"
         "td:first-child,th:first-child{{text-align:left}}svg{{max-width:100%;height:auto}}</style>\n"
         "<h1>Cooperative caching</h1>\n<p>{0}</p>\n{1}\n<table>\n{2}</table>\n"
-        "<p>Bytes are all that was sent to keep summaries up to date, HTTP included, divided by the requests "
-        "of clients. A false hit is a sibling asked in vain, because of the filter itself or because of the "
-        "age "
-        "of the summary. A false miss is an object that a sibling had and no summary showed.</p>\n",
+        "<p>Bytes per request are all bytes sent to keep summaries up to date, HTTP included, divided by the "
+        "number of client requests: whole summaries, deltas, questions to siblings and framing. A false hit "
+        "is a request to a sibling that does not have the object, caused by a false positive of the filter "
+        "or by the age of the summary. A false miss is an object that a sibling has and no summary "
+        "shows.</p>\n",
         escaped(title(e)), svg, rows);
 }
 
@@ -106,19 +122,19 @@ std::string picture(const experiment& e) {
     std::map<std::string, std::vector<std::pair<double, double>>> lines;
     std::vector<std::string> plots;
     for (const auto& o : e.outcomes) {
-        if (o.how.sharing == node::sharing::none) {  // no bytes at all: a level, not a point on this axis
+        if (o.how.sharing == node::sharing::none) {  // sends no bytes: a level, not a point on this axis
             plots.push_back(
                 fmt::format("{} with lines lw 2 dt 2 lc rgb '#808080' title 'none'", 100 * o.hit_ratio()));
         } else {
-            // No bytes at all would lie at minus infinity.
+            // The axis is logarithmic: 0 bytes are not on it.
             lines[std::string(name_of(o.how.sharing)) + (o.how.change_bits ? "_by_bits" : "")].emplace_back(
                 std::max(o.bytes_per_request(), 0.1), 100 * o.hit_ratio());
         }
     }
     std::string script =
         "set terminal svg size 800,480 font 'sans-serif,14' background '#ffffff'\n"
-        "set logscale x\nset xrange [0.1:1000]\nset xlabel 'summary bytes per request, everything counted'\n"
-        "set ylabel 'hits of all requests, %'\nset key bottom right\nset grid\n";
+        "set logscale x\nset xrange [0.1:1000]\nset xlabel 'bytes per request to keep summaries up to date'\n"
+        "set ylabel 'hits, % of requests'\nset key bottom right\nset grid\n";
     for (auto& [name, points] : lines) {
         std::ranges::sort(points);
         script += fmt::format("${} << EOD\n", name);

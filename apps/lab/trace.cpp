@@ -47,7 +47,7 @@ class lines {
 std::uint64_t number(std::string_view text) {
     std::uint64_t value = 0;
     std::from_chars(text.data(), text.data() + text.size(), value);
-    return value;  // "-" is 0, as logs mean it
+    return value;  // "-" in a log stands for 0
 }
 
 std::vector<std::string_view> columns_of(std::string_view line) {
@@ -66,7 +66,7 @@ struct request {
     std::uint64_t bytes = 0;
 };
 
-// Nothing for other methods than GET, and for what is not a line of a log.
+// Nothing for methods other than GET and for lines that are not of a log.
 std::optional<request> common_log_line(std::string_view line) {
     const auto host = line.substr(0, line.find(' '));
     const auto quote = line.find('"');
@@ -133,9 +133,9 @@ trace read_trace(const std::string& path, std::uint32_t proxies, std::size_t lim
         if (const auto r = table.found() ? table.read(line) : common_log_line(line)) take(*r);
     }
     if (t.requests.empty())
-        throw std::runtime_error(
-            path +
-            ": no requests; give a table whose first line names the columns, or a log in the common format");
+        throw std::runtime_error(path +
+                                 ": no requests found; give a table whose first line names the columns, or a "
+                                 "log in the common format");
     return t;
 }
 

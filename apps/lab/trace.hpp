@@ -22,11 +22,12 @@ struct trace {
 };
 
 // A table starts with a line of names: it needs "object" or "url", and may have "proxy" (a number; without it
-// clients are assigned by "host"), "bytes" and "method" (others than GET are left out). A line of a log is
-// host - - [time] "GET url HTTP/1.0" status bytes. At most `limit` requests. Throws std::runtime_error.
+// clients are assigned by "host"), "bytes" and "method" (methods other than GET are left out). A line of a
+// log is host - - [time] "GET url HTTP/1.0" status bytes. At most `limit` requests. Throws
+// std::runtime_error.
 trace read_trace(const std::string& path, std::uint32_t proxies, std::size_t limit);
 
-// A small made-up one: `requests` of Zipf popularity 0.8 over `objects`, spread over the proxies at random.
+// A synthetic trace: `requests` of Zipf popularity 0.8 over `objects`, spread over the proxies at random.
 trace made_up_trace(std::uint32_t proxies, std::size_t requests, std::size_t objects);
 
 }  // namespace posy::lab

@@ -244,7 +244,7 @@ class Page(NodeTest):
     def test_a_node_that_goes_and_comes_back(self):
         node = self.node("--name", "fickle")
         self.open(node)
-        self.assertIn("follows nobody", self.browser.run("return document.getElementById('peers').textContent"))
+        self.assertIn("has no peers", self.browser.run("return document.getElementById('peers').textContent"))
         address = f"127.0.0.1:{node.port}"
         node.kill()
         silence = "return document.getElementById('silence').checkVisibility() && document.getElementById('silence').textContent"
