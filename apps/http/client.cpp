@@ -1,6 +1,8 @@
 #include "client.hpp"
 
 #include <algorithm>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
@@ -46,38 +48,55 @@ task<std::vector<tcp::endpoint>> client::addresses_of(const host_port& to, chose
     co_return endpoints;
 }
 
+namespace {
+
+// A connection that is being made. The watch guards transports; this has an alarm of its own.
+struct attempt {
+    explicit attempt(watch& w) : socket(w.context()), end(w.time(), w.context()) {}
+    tcp::socket socket;
+    alarm end;
+    bool over = false, late = false;
+};
+
+// The connection and its time may be done at the same moment, so this may run last: it shares the attempt.
+task<void> close_at(std::shared_ptr<attempt> a, clock::time_point end) {
+    const bool came = co_await a->end.until(end);
+    if (!came || a->over) co_return;
+    a->late = true;
+    boost::system::error_code ignored;
+    a->socket.close(ignored);
+}
+
+}  // namespace
+
 // The first that can be reached. Each has an equal part of the time that is left, so that a dead one leaves
 // some to the next.
-task<std::shared_ptr<tcp::socket>> client::connected(std::vector<tcp::endpoint> endpoints,
-                                                     const host_port& to, clock::time_point end) {
+task<tcp::socket> client::connected(std::vector<tcp::endpoint> endpoints, const host_port& to,
+                                    clock::time_point end) {
     boost::system::error_code failed = asio::error::host_not_found;
     for (std::size_t i = 0; i < endpoints.size(); ++i) {
-        // The watch guards transports; a connection that is still being made has a timer of its own.
-        // Both may be done at the same moment, so the timer's handler may run last: it shares the socket.
-        const auto socket = std::make_shared<tcp::socket>(watch_.context());
-        const auto part = (end - clock::now()) / static_cast<std::int64_t>(endpoints.size() - i);
-        asio::steady_timer timer(watch_.context(), part);
-        timer.async_wait([socket](const boost::system::error_code& cancelled) {
-            boost::system::error_code ignored;
-            if (!cancelled) socket->close(ignored);
-        });
+        const auto now = time().now();
+        const auto part = (end - now) / static_cast<std::int64_t>(endpoints.size() - i);
+        const auto made = std::make_shared<attempt>(watch_);
+        asio::co_spawn(watch_.context(), close_at(made, now + part), asio::detached);
         failed = {};
-        co_await socket->async_connect(endpoints[i], asio::redirect_error(asio::use_awaitable, failed));
-        if (timer.cancel() == 0 && (!failed || failed == asio::error::operation_aborted))
-            failed = asio::error::timed_out;
-        if (!failed) co_return socket;
+        co_await made->socket.async_connect(endpoints[i], asio::redirect_error(asio::use_awaitable, failed));
+        made->over = true;
+        made->end.stop();
+        if (made->late) failed = asio::error::timed_out;
+        if (!failed) co_return std::move(made->socket);
     }
     throw boost::system::system_error(failed, "cannot connect to " + to.text());
 }
 
 task<channel> client::connect(const host_port& to, bool secure, clock::duration time, chosen_by who) {
-    const auto end = clock::now() + time;
+    const auto end = watch_.time().now() + time;
     if (secure && !tls_) throw refusal(502, "no certificates to trust are known; name them with --tls-ca");
     auto endpoints = co_await addresses_of(to, who, end);
-    const auto socket = co_await connected(std::move(endpoints), to, end);
+    auto socket = co_await connected(std::move(endpoints), to, end);
     channel made;
-    made.connection = secure ? transport::tls(std::move(*socket), watch_, *tls_)
-                             : transport::plain(std::move(*socket), watch_);
+    made.connection = secure ? transport::tls(std::move(socket), watch_, *tls_)
+                             : transport::plain(std::move(socket), watch_);
     made.connection->expires_after(time);
     made.connection->due(end);
     co_await made.connection->connect_handshake(to.host);
@@ -88,49 +107,26 @@ task<channel> client::connect(const host_port& to, bool secure, clock::duration 
 
 task<channel> client::open(const host_port& to, bool secure, clock::duration time, chosen_by who) {
     const auto address = address_of(to, secure, who);
-    for (auto found = kept_.find(address); found != kept_.end(); found = kept_.find(address)) {
-        auto last = std::move(found->second.back());
-        found->second.pop_back();
-        if (found->second.empty()) kept_.erase(found);
-        --kept_count_;
-        if (clock::now() - last.since > keep_time || last.channel.connection->expired() ||
-            !last.channel.connection->quiet())
-            continue;
-        last.channel.used = true;
-        last.channel.connection->expires_after(time);
-        co_return std::move(last.channel);
+    while (auto found = kept_.take(address, watch_.time().now())) {
+        if (found->connection->expired() || !found->connection->quiet()) continue;
+        found->used = true;
+        found->connection->expires_after(time);
+        co_return std::move(*found);
     }
     co_return co_await connect(to, secure, time, who);
 }
 
 void client::keep(channel c) {
     if (c.reader->pending()) return;
-    const auto same = kept_.find(c.address);
-    if (same != kept_.end() && same->second.size() >= max_kept) return;
-    if (kept_count_ >= max_kept_all) drop_oldest();
     c.connection->ends_by(clock::time_point::max());
     c.connection->expires_after(keep_time);
     c.reader->release();
-    auto& all = kept_[c.address];
-    all.push_back({std::move(c), clock::now()});
-    ++kept_count_;
-}
-
-void client::drop_oldest() {
-    const auto oldest =
-        std::ranges::min_element(kept_, {}, [](const auto& server) { return server.second.front().since; });
-    oldest->second.erase(oldest->second.begin());
-    if (oldest->second.empty()) kept_.erase(oldest);
-    --kept_count_;
+    const auto address = c.address;
+    kept_.put(address, std::move(c), time().now());
 }
 
 void client::drop_old() {
-    const auto now = clock::now();
-    for (auto& [address, connections] : kept_)
-        kept_count_ -= std::erase_if(connections, [&](const kept_channel& k) {
-            return k.channel.connection->expired() || now - k.since > keep_time;
-        });
-    std::erase_if(kept_, [](const auto& server) { return server.second.empty(); });
+    kept_.drop_old(time().now(), [](const channel& c) { return c.connection->expired(); });
 }
 
 task<std::unique_ptr<response_parser>> final_head(reader& from, limits most, bool bare) {
@@ -151,9 +147,9 @@ task<std::unique_ptr<response_parser>> final_head(reader& from, limits most, boo
 task<answer> client::ask(const host_port& to, bool secure, const request_head& request, std::string_view body,
                          const limits& most, clock::duration time, clock::duration whole) {
     const std::string head = to_text(request) + "\r\n";
-    const auto start = clock::now();
+    const auto start = watch_.time().now();
     for (;;) {
-        channel c = co_await open(to, secure, start + time - clock::now());
+        channel c = co_await open(to, secure, start + time - watch_.time().now());
         c.connection->expires_after(time);
         c.connection->ends_by(start + std::max(time, whole));
         c.connection->due(start + time);

@@ -9,13 +9,12 @@
 #pragma once
 
 #include <boost/asio/ssl/context.hpp>
-#include <map>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "destinations.hpp"
+#include "kept.hpp"
 #include "message.hpp"
 #include "resolver.hpp"
 #include "transport.hpp"
@@ -48,7 +47,7 @@ struct answer {
 class client {
   public:
     // One client for each watch. Clients of several threads may share a resolver.
-    explicit client(watch&, std::shared_ptr<resolver> = std::make_shared<resolver>());
+    client(watch&, std::shared_ptr<resolver>);
     client(const client&) = delete;
     client& operator=(const client&) = delete;
     ~client();
@@ -58,7 +57,8 @@ class client {
     // A new one. Throws refusal(403) when a client chose what it may not.
     task<channel> connect(const host_port&, bool secure, clock::duration time, chosen_by = chosen_by::us);
     void keep(channel);
-    std::size_t kept() const { return kept_count_; }
+    std::size_t kept() const { return kept_.size(); }
+    timekeeper& time() { return watch_.time(); }
 
     // One whole exchange. `request.target` is what goes into the request line. Interim answers (1xx) are
     // passed over, a few of them. `time`: to the end of the answer's head, and between the bytes of its body;
@@ -73,25 +73,18 @@ class client {
 
     static constexpr std::size_t max_kept = 64;       // per server
     static constexpr std::size_t max_kept_all = 256;  // to all of them; the oldest goes first
-    clock::duration keep_time = 30s;
+    static constexpr clock::duration keep_time = 30s;
 
   private:
     task<std::vector<tcp::endpoint>> addresses_of(const host_port&, chosen_by, clock::time_point end);
-    task<std::shared_ptr<tcp::socket>> connected(std::vector<tcp::endpoint>, const host_port&,
-                                                 clock::time_point end);
-    void drop_oldest();
+    task<tcp::socket> connected(std::vector<tcp::endpoint>, const host_port&, clock::time_point end);
     void drop_old();
 
     watch& watch_;
     std::shared_ptr<resolver> names_;
     std::shared_ptr<asio::ssl::context> tls_;
     destinations for_clients_{networks{}};
-    struct kept_channel {
-        http::channel channel;
-        clock::time_point since;
-    };
-    std::map<std::string, std::vector<kept_channel>> kept_;  // of each server the oldest first; none is empty
-    std::size_t kept_count_ = 0;
+    http::kept<channel> kept_{{max_kept, max_kept_all, keep_time}};  // by address
 };
 
 }  // namespace posy::http

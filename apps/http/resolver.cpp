@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <boost/asio/post.hpp>
-#include <boost/asio/redirect_error.hpp>
-#include <boost/asio/use_awaitable.hpp>
 #include <condition_variable>
 #include <cstring>
 #include <deque>
@@ -13,6 +11,7 @@
 #include <mutex>
 #include <thread>
 
+#include "failures.hpp"
 #include "message.hpp"
 
 namespace posy::http {
@@ -21,11 +20,11 @@ namespace {
 
 constexpr std::size_t longest_name = 255;  // of DNS, and of what is remembered
 
-// A coroutine that waits. Its timer goes with its loop: the desk holds it only while a coroutine waits.
+// A coroutine that waits. Its alarm goes with its loop: the desk holds it only while a coroutine waits.
 struct waiter {
-    waiter(asio::io_context& loop, clock::time_point end) : here(loop), timer(loop, end) {}
+    waiter(timekeeper& time, asio::io_context& loop) : here(loop), end(time, loop) {}
     asio::io_context& here;
-    asio::steady_timer timer;
+    alarm end;
 };
 
 struct lookup {
@@ -38,8 +37,10 @@ struct lookup {
 
 // Threads share it with the resolver, so that it outlives both.
 struct resolver::desk : std::enable_shared_from_this<desk> {
-    desk(const limits& l, question q, bool bounded) : most(l), ask(std::move(q)), bounds_queue(bounded) {}
+    desk(timekeeper& t, const limits& l, question q, bool bounded)
+        : time(t), most(l), ask(std::move(q)), bounds_queue(bounded), failed(l.failures, l.forget) {}
 
+    timekeeper& time;  // while it is open
     const limits most;
     const question ask;
     const bool bounds_queue;
@@ -48,7 +49,8 @@ struct resolver::desk : std::enable_shared_from_this<desk> {
     std::condition_variable work;
     std::map<std::string, std::shared_ptr<lookup>> open;
     std::deque<std::string> queue;  // names of those that have not begun
-    std::map<std::string, clock::time_point> failed;
+    failures failed;
+    bool closed = false;  // the resolver is gone
     std::size_t threads = 0, idle = 0;
 
     std::shared_ptr<lookup> join(const std::string& name, const std::shared_ptr<waiter>&);
@@ -56,17 +58,11 @@ struct resolver::desk : std::enable_shared_from_this<desk> {
     void add_thread();
     void run();
     void finish(const std::string& name, addresses);
-    bool known_to_fail(const std::string& name);
 };
-
-bool resolver::desk::known_to_fail(const std::string& name) {
-    const auto found = failed.find(name);
-    return found != failed.end() && clock::now() - found->second < most.forget;
-}
 
 std::shared_ptr<lookup> resolver::desk::join(const std::string& name, const std::shared_ptr<waiter>& who) {
     const std::lock_guard lock(mutex);
-    if (known_to_fail(name))
+    if (failed.remembers(name, time.now()))
         throw boost::system::system_error(asio::error::host_not_found, "resolve " + name);
     const auto known = open.find(name);
     auto mine = known == open.end() ? nullptr : known->second;
@@ -105,6 +101,7 @@ void resolver::desk::run() {
     std::unique_lock lock(mutex);
     for (;;) {
         ++idle;
+        // By the system's clock, whatever time was handed in: only threads without work wait here.
         const bool any = work.wait_for(lock, most.linger, [&] { return !queue.empty(); });
         --idle;
         if (!any) break;
@@ -123,24 +120,26 @@ void resolver::desk::finish(const std::string& name, addresses found) {
     const auto it = open.find(name);
     auto& done = *it->second;
     if (found.size() > most.addresses) found.resize(most.addresses);
-    if (found.empty()) {
-        const auto now = clock::now();
-        if (failed.size() >= most.failures)
-            std::erase_if(failed, [&](const auto& each) { return now - each.second >= most.forget; });
-        if (failed.size() < most.failures) failed[name] = now;
-    }
+    if (found.empty() && !closed) failed.add(name, time.now());
     done.found = std::move(found);
     done.done = true;
-    for (const auto& each : done.waiting) asio::post(each->here, [each] { each->timer.cancel(); });
+    for (const auto& each : done.waiting) asio::post(each->here, [each] { each->end.stop(); });
     open.erase(it);
 }
 
-resolver::resolver(const limits& most, question ask)
-    : desks_{std::make_shared<desk>(most, ask, false), std::make_shared<desk>(most, ask, true)} {}
+resolver::resolver(timekeeper& time, const limits& most, question ask)
+    : desks_{std::make_shared<desk>(time, most, ask, false), std::make_shared<desk>(time, most, ask, true)} {}
+
+resolver::~resolver() {
+    for (const auto& each : desks_) {
+        const std::lock_guard lock(each->mutex);
+        each->closed = true;
+    }
+}
 
 task<resolver::addresses> resolver::resolve(asio::io_context& here, std::string name, chosen_by by,
                                             clock::time_point end) {
-    // Leaves however the coroutine ends; also when its loop is shut down, and takes the timer with it.
+    // Leaves however the coroutine ends; also when its loop is shut down, and takes the alarm with it.
     struct place {
         std::shared_ptr<desk> at;
         const std::string& name;
@@ -151,10 +150,9 @@ task<resolver::addresses> resolver::resolve(asio::io_context& here, std::string 
     if (name.size() > longest_name)
         throw boost::system::system_error(asio::error::host_not_found, "resolve a name of that length");
     const auto at = desks_[static_cast<std::size_t>(by)];
-    const auto self = std::make_shared<waiter>(here, end);
+    const auto self = std::make_shared<waiter>(at->time, here);
     const place p{at, name, self, at->join(name, self)};
-    boost::system::error_code ignored;
-    co_await self->timer.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
+    co_await self->end.until(end);
     const std::lock_guard lock(at->mutex);
     if (!p.of->done) throw boost::system::system_error(asio::error::timed_out, "resolve " + name);
     if (p.of->found.empty())

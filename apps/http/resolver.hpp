@@ -9,7 +9,7 @@
 //
 // Cost: a thread per lookup under way, at most `threads` on each side. Thread safety: all calls from any
 // thread. A thread that still waits for the system when the resolver is gone ends by itself: it is not
-// joined.
+// joined, and uses nothing that was handed in.
 #pragma once
 
 #include <array>
@@ -41,8 +41,11 @@ class resolver {
         clock::duration linger = 10s;  // a thread without work
     };
 
-    resolver() : resolver(limits{}, ask_system) {}
-    resolver(const limits&, question);
+    explicit resolver(timekeeper& time) : resolver(time, limits{}, ask_system) {}
+    resolver(timekeeper&, const limits&, question);
+    resolver(const resolver&) = delete;
+    resolver& operator=(const resolver&) = delete;
+    ~resolver();
 
     // Throws system_error when the name has no address or it does not come in time, and refusal(503) when
     // too many wait already.

@@ -26,14 +26,15 @@ void end_if_much_is_left(request& r) {
 
 }  // namespace
 
-server::server(const serving& how, handler handle)
-    : how_(how),
+server::server(timekeeper& time, const serving& how, handler handle)
+    : time_(time),
+      how_(how),
       handle_(std::move(handle)),
       crowd_(how.max_per_address),
       rates_(how.max_requests_per_second) {
-    const auto names = std::make_shared<resolver>();
+    const auto names = std::make_shared<resolver>(time);
     for (std::size_t i = 0; i < std::max<std::size_t>(how.threads, 1); ++i)
-        workers_.push_back(std::make_unique<worker>(names));
+        workers_.push_back(std::make_unique<worker>(time, names));
 }
 
 server::~server() {
@@ -77,11 +78,9 @@ void server::stop(clock::duration grace) {
                 each->context,
                 [](server& self, worker& here, clock::duration time) -> task<void> {
                     here.watch.close_idle();
-                    asio::steady_timer timer(here.context);
-                    for (const auto end = clock::now() + time; self.open_ > 0 && clock::now() < end;) {
-                        timer.expires_after(20ms);
-                        co_await timer.async_wait(asio::use_awaitable);
-                    }
+                    alarm next_look(here.time, here.context);
+                    const auto end = here.time.now() + time;
+                    while (self.open_ > 0 && here.time.now() < end) co_await next_look.pause(20ms);
                     here.watch.stop();
                     here.context.stop();
                 }(*this, *each, grace),
@@ -98,8 +97,8 @@ task<void> server::accept(tcp::acceptor& acceptor, std::shared_ptr<asio::ssl::co
         co_await acceptor.async_accept(socket, asio::redirect_error(asio::use_awaitable, failed));
         if (failed == asio::error::operation_aborted || !acceptor.is_open()) co_return;
         if (failed) {  // out of descriptors, most likely: wait for some to come back
-            asio::steady_timer timer(workers_.front()->context, 50ms);
-            co_await timer.async_wait(asio::use_awaitable);
+            alarm next_try(time_, workers_.front()->context);
+            co_await next_try.pause(50ms);
             continue;
         }
         ++counts_.connections;
@@ -174,10 +173,10 @@ task<void> server::drain(transport& connection) {
 // more than a moment's work, and the connection is not worth it.
 task<bool> server::skip_body(request& r) {
     if (r.reader.awaits_continue()) co_return false;  // it may never come
-    const auto end = clock::now() + skip_time;
+    const auto end = time_.now() + skip_time;
     const auto start = r.connection.bytes_read();
     for (bool more = true; more && !r.parsing.is_done();) {
-        const auto left = end - clock::now();
+        const auto left = end - time_.now();
         if (left <= 0s || r.connection.bytes_read() - start > skip_bytes) co_return false;
         r.connection.expires_after(left);
         more = co_await r.reader.more(r.parsing);
@@ -240,7 +239,7 @@ task<void> server::converse(std::unique_ptr<transport> connection, worker& here)
                       here,
                       parsing.keep_alive() && parsing.version >= 11 && !stopping_};
             if (const auto who = connection->remote().address();
-                !who.is_loopback() && !rates_.take(who, clock::now()))
+                !who.is_loopback() && !rates_.take(who, time_.now()))
                 throw refusal(429, "too many requests per second from this address (--max-rate)");
             if (parsing.version >= 11 && !parsing.is_done() && r.head.fields.lists("Expect", "100-continue"))
                 from.continue_when_read();

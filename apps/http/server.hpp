@@ -31,10 +31,12 @@ struct loop : asio::io_context {
 
 // One thread's world.
 struct worker {
-    explicit worker(std::shared_ptr<resolver> names = std::make_shared<resolver>())
-        : client(watch, std::move(names)) {}
+    worker(timekeeper& t, std::shared_ptr<resolver> names)
+        : time(t), watch(context, t), client(watch, std::move(names)) {}
+    explicit worker(timekeeper& t) : worker(t, std::make_shared<resolver>(t)) {}
+    timekeeper& time;
     loop context{1};
-    http::watch watch{context};
+    http::watch watch;
     http::client client;
 };
 
@@ -74,7 +76,7 @@ class server {
     // Answers one request on its connection. Runs on the connection's thread.
     using handler = std::function<task<void>(request&)>;
 
-    server(const serving&, handler);
+    server(timekeeper&, const serving&, handler);
     ~server();
 
     // Before run(). Throws when the address cannot be had. Returns the port, chosen if it was 0.
@@ -88,6 +90,7 @@ class server {
     // Called when stopping begins, so that requests held open are answered.
     std::function<void()> on_stop;
 
+    timekeeper& time() { return time_; }
     worker& first() { return *workers_.front(); }
     const std::vector<std::unique_ptr<worker>>& workers() const { return workers_; }
     std::size_t open_connections() const { return open_; }
@@ -107,6 +110,7 @@ class server {
     task<void> receive(tcp::socket, worker&, std::shared_ptr<asio::ssl::context>, bool full);
     task<bool> make_room(worker& first);
 
+    timekeeper& time_;
     serving how_;
     handler handle_;
     std::vector<std::unique_ptr<worker>> workers_;

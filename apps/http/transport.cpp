@@ -173,7 +173,7 @@ void watch::start() { asio::co_spawn(context_, sweep(), asio::detached); }
 
 void watch::stop() {
     stopped_ = true;
-    timer_.cancel();
+    next_look_.stop();
     for (transport* each : open_) each->close();
 }
 
@@ -196,10 +196,8 @@ bool watch::close_longest_idle() {
 
 task<void> watch::sweep() {
     while (!stopped_) {
-        timer_.expires_after(500ms);
-        error_code ignored;
-        co_await timer_.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
-        const auto now = clock::now();
+        co_await next_look_.pause(500ms);
+        const auto now = time_.now();
         for (transport* each : open_) {
             if (each->deadline_ > now || each->expired_) continue;
             each->expired_ = true;

@@ -10,13 +10,9 @@
 #pragma once
 
 #include <algorithm>
-#include <boost/asio/awaitable.hpp>
 #include <boost/asio/buffer.hpp>
-#include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/ssl/context.hpp>
-#include <boost/asio/steady_timer.hpp>
-#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -24,21 +20,19 @@
 #include <string>
 #include <unordered_set>
 
+#include "timekeeper.hpp"
+
 namespace posy::http {
 
-namespace asio = boost::asio;
 using asio::ip::tcp;
-template <class T>
-using task = asio::awaitable<T>;
-using clock = std::chrono::steady_clock;
-using namespace std::chrono_literals;
 
 class transport;
 
 // The open connections of one thread.
 class watch {
   public:
-    explicit watch(asio::io_context& context) : context_(context), timer_(context) {}
+    watch(asio::io_context& context, timekeeper& time)
+        : context_(context), time_(time), next_look_(time, context) {}
     // Looks at the deadlines twice a second, until stop().
     void start();
     void stop();
@@ -47,6 +41,7 @@ class watch {
     // Of those the one that has waited longest; false: there is none.
     bool close_longest_idle();
     asio::io_context& context() { return context_; }
+    timekeeper& time() { return time_; }
     // Called each time, after the deadlines: for what else is to be let go in time.
     std::function<void()> on_look;
 
@@ -55,7 +50,8 @@ class watch {
     task<void> sweep();
 
     asio::io_context& context_;
-    asio::steady_timer timer_;
+    timekeeper& time_;
+    alarm next_look_;
     std::unordered_set<transport*> open_;
     bool stopped_ = false;
 };
@@ -86,7 +82,7 @@ class transport {
         time_ = time;
         progressed();
     }
-    void progressed() { deadline_ = std::min(clock::now() + time_, end_); }
+    void progressed() { deadline_ = std::min(watch_.time().now() + time_, end_); }
     // What it does now has to be done by then, if that is sooner.
     void due(clock::time_point then) { deadline_ = std::min(deadline_, then); }
     // All that it does together has to be done by then: a byte now and then does not keep it open.
@@ -103,7 +99,7 @@ class transport {
     // It would not be missed: its owner says so.
     void idle(bool is) {
         idle_ = is;
-        if (is) idle_since_ = clock::now();
+        if (is) idle_since_ = watch_.time().now();
     }
     // Our own address on this connection.
     asio::ip::address local();

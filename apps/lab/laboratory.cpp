@@ -125,9 +125,9 @@ class client_of_all {
 
     http::task<void> request(std::uint32_t proxy, std::uint32_t object) {
         const std::string& url = urls_[object];
-        const auto start = http::clock::now();
+        const auto start = time_.now();
         const auto got = co_await get(proxy, url);
-        const double seconds = std::chrono::duration<double>(http::clock::now() - start).count();
+        const double seconds = std::chrono::duration<double>(time_.now() - start).count();
         latencies_.push_back(seconds);
         outcome_.seconds += seconds;
         ++outcome_.requests;
@@ -194,7 +194,8 @@ class client_of_all {
     const setting& how_;
     const std::vector<child>& proxies_;
     outcome& outcome_;
-    http::worker worker_;
+    http::system_time time_;
+    http::worker worker_{time_};
     std::vector<std::string> urls_;
     std::vector<double> latencies_;
     std::size_t next_ = 0;

@@ -6,7 +6,6 @@
 #include <boost/asio/signal_set.hpp>
 #include <charconv>
 
-#include "http/now.hpp"
 #include "http/server.hpp"
 #include "posy/digest.hpp"
 #include "posy/http_cache/http_date.hpp"
@@ -25,7 +24,7 @@ http::task<void> answer(http::request& r) {
         a.head.status = 404;
     } else {
         a.body = body_of(path, size);
-        a.head.fields.add("Date", http_cache::http_date(http::time_of_day()));
+        a.head.fields.add("Date", http_cache::http_date(r.here.time.time_of_day()));
         a.head.fields.add("Cache-Control", "max-age=86400");
     }
     co_await http::reply(r, a);
@@ -55,7 +54,8 @@ std::string path_of(std::string_view name, std::uint64_t bytes) {
 }
 
 void serve_origin(const http::host_port& at) {
-    http::server server({}, answer);
+    http::system_time time;
+    http::server server(time, {}, answer);
     const auto port = server.listen(at);
     boost::asio::signal_set signals(server.first().context, SIGINT, SIGTERM);
     signals.async_wait([&](const boost::system::error_code&, int) { server.stop(); });

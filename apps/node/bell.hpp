@@ -2,14 +2,12 @@
 #pragma once
 
 #include <boost/asio/post.hpp>
-#include <boost/asio/redirect_error.hpp>
-#include <boost/asio/use_awaitable.hpp>
 #include <cstdint>
 #include <list>
 #include <memory>
 #include <mutex>
 
-#include "http/transport.hpp"
+#include "http/server.hpp"
 
 namespace posy::node {
 
@@ -21,32 +19,31 @@ class bell {
         return rings_;
     }
 
-    // Until it rings, or for `time` at most; not at all if it has rung more than `heard` times already.
-    http::task<void> wait(http::asio::io_context& here, http::clock::duration time, std::uint64_t heard) {
-        auto timer = std::make_shared<http::asio::steady_timer>(here, time);
+    // Until it rings, or until `end`; not at all if it has rung more than `heard` times already.
+    http::task<void> wait(http::worker& here, http::clock::time_point end, std::uint64_t heard) {
+        auto alarm = std::make_shared<http::alarm>(here.time, here.context);
         {
             const std::lock_guard lock(mutex_);
             if (rings_ != heard) co_return;
-            waiting_.push_back({&here, timer});
+            waiting_.push_back({&here, alarm});
         }
-        boost::system::error_code rung;
-        co_await timer->async_wait(http::asio::redirect_error(http::asio::use_awaitable, rung));
+        co_await alarm->until(end);
         const std::lock_guard lock(mutex_);
-        waiting_.remove_if([&](const waiter& w) { return w.timer == timer; });
+        waiting_.remove_if([&](const waiter& w) { return w.alarm == alarm; });
     }
 
     void ring() {
         const std::lock_guard lock(mutex_);
         ++rings_;
-        for (const auto& [context, timer] : waiting_)
-            http::asio::post(*context, [held = timer] { held->cancel(); });
+        for (const auto& [here, alarm] : waiting_)
+            http::asio::post(here->context, [held = alarm] { held->stop(); });
         waiting_.clear();
     }
 
   private:
     struct waiter {
-        http::asio::io_context* context;
-        std::shared_ptr<http::asio::steady_timer> timer;
+        http::worker* here;
+        std::shared_ptr<http::alarm> alarm;
     };
     mutable std::mutex mutex_;
     std::uint64_t rings_ = 0;

@@ -21,7 +21,6 @@
 #include <string>
 #include <vector>
 
-#include "http/now.hpp"
 #include "options.hpp"
 #include "posy/plan.hpp"
 #include "posy/publisher.hpp"
@@ -44,7 +43,7 @@ class local_set {
     using clock = std::function<std::uint64_t()>;
 
     // The keys of `all` are in the set from the start. Throws std::runtime_error.
-    local_set(const options&, key_source all, clock now = http::milliseconds_now);
+    local_set(const options&, key_source all, clock now);
 
     void insert(std::string_view key);
     void remove(std::string_view key);

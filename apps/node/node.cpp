@@ -6,7 +6,6 @@
 #include <boost/asio/detached.hpp>
 
 #include "http/elsewhere.hpp"
-#include "http/now.hpp"
 
 namespace posy::node {
 
@@ -24,13 +23,15 @@ node::node(const options& how, http::server& server, std::unique_ptr<key_store> 
            local_set::key_source all)
     : how_(how),
       server_(server),
+      time_(server.time()),
       keys_(std::move(keys)),
       all_keys_(keys_ ? keys_of(*keys_) : std::move(all)),
       access_(how_),
-      set_(how_, all_keys_),
+      set_(how_, all_keys_, [this] { return time_.milliseconds(); }),
       directory_(read_limits::exactly(peer_budget(how_.peer_memory).largest),
                  peer_budget(how_.peer_memory).held),
       peers_(how_, server.first(), directory_, traffic_),
+      started_(time_.now()),
       squid_(set_, all_keys_, reading_) {
     set_.on_publish = [this] {
         bell_.ring();
@@ -72,14 +73,13 @@ void node::reload() {
 
 // Generations by time, and samples for the page.
 http::task<void> node::keep_time() {
-    asio::steady_timer timer(server_.first().context);
+    http::alarm next_tick(time_, server_.first().context);
     for (unsigned ticks = 0;; ++ticks) {
-        timer.expires_after(250ms);
-        co_await timer.async_wait(asio::use_awaitable);
+        co_await next_tick.pause(250ms);
         try {
             co_await http::elsewhere(server_.first().context, reading_, [this] { return set_.tick(); });
             if (ticks % (4 * history::spacing) == 0)
-                history_.sample(http::milliseconds_now(), co_await collected(server_.first()));
+                history_.sample(time_.milliseconds(), co_await collected(server_.first()));
         } catch (const std::exception& e) {  // no memory for a larger filter, say: the present one stays
             fmt::print(stderr, "posy: {}\n", e.what());
         }

@@ -95,6 +95,7 @@ class node {
 
     options how_;
     http::server& server_;
+    http::timekeeper& time_;
     std::unique_ptr<key_store> keys_;
     local_set::key_source all_keys_;
     access access_;
@@ -104,7 +105,7 @@ class node {
     peers peers_;
     bell bell_;
     history history_;
-    http::clock::time_point started_ = http::clock::now();
+    http::clock::time_point started_;
     squid_publication squid_;
     // Last: what runs there uses all the others.
     asio::thread_pool changing_{1}, telling_{1}, reading_{1};

@@ -19,7 +19,7 @@ metrics node::collect() const {
             metrics::label("name", how_.name) + "," + metrics::label("version", POSY_VERSION) + "," +
                 metrics::label("sharing", name_of(how_.sharing)));
     m.gauge("posy_uptime_seconds", "Since the start",
-            std::chrono::duration<double>(http::clock::now() - started_).count());
+            std::chrono::duration<double>(time_.now() - started_).count());
     describe(set_.describe(), m);
     describe(traffic_, m);
     describe(server_, m);

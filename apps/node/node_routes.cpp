@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "answers.hpp"
-#include "http/now.hpp"
 #include "node.hpp"
 #include "page.hpp"
 
@@ -122,9 +121,9 @@ http::task<void> node::say_who(const call& c) {
 
 http::response node::who(const std::string& key) const {
     nlohmann::json found{{"key", key}, {"local", have(key)}, {"peers", nlohmann::json::array()}};
-    for (const auto& [name, age] : directory_.who(key, http::milliseconds_now())) {
+    for (const auto& [name, age] : directory_.who(key, time_.milliseconds())) {
         const auto known = peers_.find(name);
-        if (!known || known->distrusted(http::clock::now())) continue;
+        if (!known || known->distrusted(time_.now())) continue;
         const auto& where = known->address.where;
         found["peers"].push_back({{"name", name},
                                   {"url", (where.secure ? "https://" : "http://") + where.authority.text()},

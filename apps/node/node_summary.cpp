@@ -3,7 +3,6 @@
 
 #include "answers.hpp"
 #include "http/elsewhere.hpp"
-#include "http/now.hpp"
 #include "node.hpp"
 
 namespace posy::node {
@@ -24,9 +23,9 @@ http::task<publisher::reply> node::awaited_reply(http::request& r) {
     const auto unchanged = [&] { return found.what == publisher::reply::kind::unchanged; };
     if (!unchanged() || asked.wait == 0s) co_return found;
     r.connection.expires_after(asked.wait + 10s);
-    const auto end = http::clock::now() + asked.wait;
-    while (unchanged() && http::clock::now() < end && !server_.stopping()) {
-        co_await bell_.wait(r.here.context, end - http::clock::now(), heard);
+    const auto end = time_.now() + asked.wait;
+    while (unchanged() && time_.now() < end && !server_.stopping()) {
+        co_await bell_.wait(r.here, end, heard);
         heard = bell_.rings();
         found = co_await reply_to(r.here, asked);
     }
@@ -43,7 +42,7 @@ http::task<void> node::send_summary(const call& c) {
     }
     const auto found = co_await awaited_reply(r);
     const std::size_t size = found.message ? found.message->size() : 0;
-    std::string head = http::to_text(head_of(found, http::time_of_day()));
+    std::string head = http::to_text(head_of(found, time_.time_of_day()));
     if (found.message) head += fmt::format("Content-Length: {}\r\n", size);
     if (!r.keep_alive) head += "Connection: close\r\n";
     head += "\r\n";

@@ -5,12 +5,8 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/post.hpp>
-#include <boost/asio/redirect_error.hpp>
-#include <boost/asio/use_awaitable.hpp>
 
-#include "backoff.hpp"
 #include "http/elsewhere.hpp"
-#include "http/now.hpp"
 #include "summary_protocol.hpp"
 
 namespace posy::node {
@@ -24,10 +20,6 @@ constexpr std::uint64_t max_message = std::uint64_t{64} << 20, least_message = 6
 constexpr auto answer_time = 10s;  // to its head, and between the bytes of its body
 constexpr auto whole_time = 120s;  // to its end
 constexpr auto hint_time = 5s;
-
-// What an answer costs beside its decoding: an exchange, and its bytes at 100 MB per second.
-constexpr auto exchange_cost = 1ms;
-constexpr double byte_cost = 1e-8;
 
 }  // namespace
 
@@ -49,8 +41,7 @@ void peers::know_only(const std::vector<peer_address>& wanted) {
             next[address.name] = known->second;
             continue;
         }
-        auto fresh = std::make_shared<peer>(address);
-        fresh->timer = std::make_unique<asio::steady_timer>(here_.context);
+        auto fresh = std::make_shared<peer>(address, how_, here_);
         next[address.name] = fresh;
         if (how_.sharing == sharing::none || how_.sharing == sharing::ask) {
             fresh->up = true;
@@ -62,7 +53,7 @@ void peers::know_only(const std::vector<peer_address>& wanted) {
         const auto kept = next.find(name);
         if (kept != next.end() && kept->second == old) continue;
         old->gone = true;
-        old->timer->cancel();
+        old->pause.stop();
         directory_.forget(name);
     }
     peers_ = std::move(next);
@@ -71,7 +62,7 @@ void peers::know_only(const std::vector<peer_address>& wanted) {
 }
 
 void peers::wake(const std::string& name) {
-    if (auto known = find(name)) asio::post(here_.context, [known] { known->timer->cancel(); });
+    if (auto known = find(name)) asio::post(here_.context, [known] { known->pause.stop(); });
 }
 
 std::vector<std::shared_ptr<peer>> peers::all() const {
@@ -103,60 +94,37 @@ void peers::drop(peer& from, const std::string& why) {
 // ---- following --------------------------------------------------------------------------------------------
 
 http::task<void> peers::follow(std::shared_ptr<peer> p) {
-    backoff patience;
+    auto& schedule = p->schedule;
+    auto& time = here_.time;
     while (!p->gone) {
-        bool again = false;
-        p->cost = exchange_cost;
-        const std::string why = co_await try_asking(*p, again);
+        auto came = outcome::failed;
+        const std::string why = co_await try_asking(*p, came);
         if (p->gone) co_return;
-        p->up = why.empty();
-        hold_back(*p);
-        std::chrono::milliseconds wanted = how_.poll;
-        if (!why.empty()) {
-            if (patience.failures() == 0 && !how_.quiet)
-                fmt::print(stderr, "posy: peer {}: {}\n", p->address.name, why);
+        p->up = came != outcome::failed;
+        if (!p->up) {
             ++p->failures;
-            wanted = patience.failed();
-        } else {
-            patience.succeeded();
-            if (p->address.kind == peer_kind::squid) wanted = std::max(wanted, 10'000ms);
-            // Else it does not hold requests open, or says what does not help.
-            else
-                wanted = again ? 0ms : std::max(wanted, backoff::first);
+            if (schedule.failures() == 0 && !how_.quiet)
+                fmt::print(stderr, "posy: peer {}: {}\n", p->address.name, why);
         }
-        co_await pause(*p, wanted);
+        const auto rest = schedule.over(came, count_, time.now());
+        p->held_back = p->held_back + std::chrono::duration<double>(rest).count();
+        co_await p->pause.until(schedule.next());
+        // A hint ends the pause, but not before the peer's time has come.
+        while (!p->gone && time.now() < schedule.earliest()) co_await p->pause.until(schedule.earliest());
     }
 }
 
-http::task<std::string> peers::try_asking(peer& p, bool& again) {
+http::task<std::string> peers::try_asking(peer& p, outcome& came) {
     try {
         if (p.address.kind == peer_kind::squid) {
-            co_await ask_squid(p);
+            came = co_await ask_squid(p);
         } else {
-            again = co_await ask(p);
+            came = co_await ask(p);
         }
     } catch (const std::exception& e) {
         co_return *e.what() ? e.what() : "failed";
     }
     co_return std::string();
-}
-
-// With n peers, each gets at most the share 1/(2n) of the time of the decoding thread.
-void peers::hold_back(peer& p) {
-    const auto rest = p.cost * (2 * std::max<std::int64_t>(static_cast<std::int64_t>(count_), 1) - 1);
-    p.not_before = http::clock::now() + rest;
-    p.held_back = p.held_back + std::chrono::duration<double>(rest).count();
-}
-
-// A hint ends the pause, but not before the peer's time has come.
-http::task<void> peers::pause(peer& p, http::clock::duration wanted) {
-    boost::system::error_code woken;
-    p.timer->expires_after(wanted);
-    co_await p.timer->async_wait(asio::redirect_error(asio::use_awaitable, woken));
-    while (!p.gone && http::clock::now() < p.not_before) {
-        p.timer->expires_at(p.not_before);
-        co_await p.timer->async_wait(asio::redirect_error(asio::use_awaitable, woken));
-    }
 }
 
 http::limits peers::summary_limits() const {
@@ -170,72 +138,68 @@ http::limits peers::summary_limits() const {
 template <class Function>
 http::task<std::invoke_result_t<Function&>> peers::decode(peer& from, std::size_t bytes, Function function) {
     using found_type = std::invoke_result_t<Function&>;
-    auto timed = [run = std::move(function)]() mutable {
-        const auto start = http::clock::now();
+    auto timed = [&clock = here_.time, run = std::move(function)]() mutable {
+        const auto start = clock.now();
         found_type found = run();
-        return std::pair(std::move(found), http::clock::now() - start);
+        return std::pair(std::move(found), clock.now() - start);
     };
     auto [found, time] = co_await http::elsewhere(here_.context, decoding_, std::move(timed));
-    const std::chrono::duration<double> received(byte_cost * static_cast<double>(bytes));
-    from.cost += time + std::chrono::duration_cast<http::clock::duration>(received);
+    from.schedule.charge(time, bytes);
     from.decoding = from.decoding + std::chrono::duration<double>(time).count();
     co_return std::move(found);
 }
 
-http::task<bool> peers::ask(peer& from) {
+http::task<peers::outcome> peers::ask(peer& from) {
     const auto& [name, where, kind] = from.address;
     auto head = request_to(from, "GET", "/summary");
     const auto have = directory_.edition_of(name);
-    const bool hold = how_.poll == 0ms && have && how_.wait > 0s;
-    add_to(head.fields, {have ? tag_of(*have) : "", true, hold ? how_.wait : 0s});
-    const auto start = http::clock::now();
-    const auto wait = hold ? how_.wait + answer_time : answer_time;
+    const auto hold = from.schedule.ask(have.has_value(), here_.time.now());
+    add_to(head.fields, {have ? tag_of(*have) : "", true, hold});
+    const auto wait = hold + answer_time;
     const auto most = summary_limits();
     auto got =
         co_await here_.client.ask(where.authority, where.secure, head, {}, most, wait, wait + whole_time);
     traffic_.framing += got.sent;
-    if (from.gone) co_return false;  // forgotten meanwhile, and to stay so
+    if (from.gone) co_return outcome::useless;  // forgotten meanwhile, and to stay so
     const auto tag = held_of(got.head.fields.find("ETag").value_or(""));
     // One number for two sets: a node that was set up anew, or another one at the same address.
     const bool other = have && tag && tag->generation == have->generation &&
                        tag->checksum.value_or(have->checksum) != have->checksum;
     if (other) directory_.doubt(name);
     if (got.head.status == 304 && !other) {
-        directory_.confirm(name, http::milliseconds_now());
+        directory_.confirm(name, here_.time.milliseconds());
         ++from.unchanged;
-        // A peer that does not hold requests open would be asked without a pause.
-        co_return hold&& http::clock::now() - start > how_.wait / 2;
+        co_return outcome::unchanged;
     }
     if (got.head.status != 200 && got.head.status != 226)
         drop(from,
              fmt::format("answers {} to /summary{}", got.head.status,
                          got.head.status == 421 ? "; it needs --host-name " + where.authority.host : ""));
-    const bool news = co_await take(from, std::move(got));
-    co_return news&& how_.poll == 0ms;
+    co_return co_await take(from, std::move(got));
 }
 
-http::task<bool> peers::take(peer& from, http::answer got) {
+http::task<peers::outcome> peers::take(peer& from, http::answer got) {
     // A whole filter in answer to our question is what there is, also if it was set up anew with a clock that
     // is behind.
     const auto order = got.head.status == 200 ? sequence::any : sequence::ascending;
     const auto bytes = got.body.size();
     auto work = [this, order, name = from.address.name, body = std::move(got.body)] {
         std::string why;
-        const auto became =
-            directory_.receive(name, as_byte_view(body), http::milliseconds_now(), order, &why);
+        const auto now = here_.time.milliseconds();
+        const auto became = directory_.receive(name, as_byte_view(body), now, order, &why);
         return std::pair(became, why);
     };
     const auto [became, why] = co_await decode(from, bytes, std::move(work));
     switch (became) {
         case reception::replaced:
             ++from.wholes;
-            co_return true;
+            co_return outcome::news;
         case reception::updated:
             ++from.changes;
-            co_return true;
+            co_return outcome::news;
         case reception::duplicate:
             ++from.unchanged;
-            co_return false;
+            co_return outcome::useless;
         case reception::too_large:
             drop(from, why + "; --peer-memory allows more");
             break;
@@ -247,29 +211,31 @@ http::task<bool> peers::take(peer& from, http::answer got) {
         case reception::wrong_base:  // the next question asks for the whole
             ++from.dropped;
     }
-    co_return false;
+    co_return outcome::useless;
 }
 
-http::task<void> peers::ask_squid(peer& from) {
+http::task<peers::outcome> peers::ask_squid(peer& from) {
     const auto& [name, where, kind] = from.address;
     auto head = request_to(from, "GET", "/squid-internal-periodic/store_digest");
     head.fields.add("Accept", "application/cache-digest");
+    from.schedule.ask(false, here_.time.now());
     const auto most = summary_limits();
     auto got = co_await here_.client.ask(where.authority, where.secure, head, {}, most, answer_time,
                                          answer_time + whole_time);
     traffic_.framing += got.sent;
-    if (from.gone) co_return;
+    if (from.gone) co_return outcome::useless;
     if (got.head.status != 200)
         drop(from, fmt::format("answers {} to /squid-internal-periodic/store_digest; Squid publishes a "
                                "digest with digest_generation on and a ufs cache_dir",
                                got.head.status));
     const auto bytes = got.body.size();
     auto work = [this, key = name, body = std::move(got.body)] {
-        return directory_.receive_squid(key, as_byte_view(body), http::milliseconds_now());
+        return directory_.receive_squid(key, as_byte_view(body), here_.time.milliseconds());
     };
     const auto held = co_await decode(from, bytes, std::move(work));
     if (!held) drop(from, "its digest: " + held.error().text());
     ++from.wholes;
+    co_return outcome::news;
 }
 
 // ---- hints ------------------------------------------------------------------------------------------------

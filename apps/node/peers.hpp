@@ -1,9 +1,8 @@
 // The peers of a node: follows the summary of each, one coroutine per peer, all on the first thread.
 //
-// A peer is asked with a request that it holds open until it has something new (long poll), or at intervals.
-// One that fails is asked again after half a second, one, two, … up to 16 seconds, each a bit
-// shortened at random so that peers do not fall into step. What makes no sense is counted and dropped; the
-// last summary that did make sense stays in use, and its age is known.
+// A peer is asked with a request that it holds open until it has something new (long poll), or at intervals
+// (question_schedule.hpp). What makes no sense is counted and dropped; the last summary that did make sense
+// stays in use, and its age is known.
 //
 // Peers are strangers: what one sends costs the others nothing. Messages are decoded by a thread of their
 // own, one after the other, and of the time of that thread no peer gets more than the share 1/(2n) of n
@@ -25,6 +24,7 @@
 #include "options.hpp"
 #include "posy/overlay/mesh_directory.hpp"
 #include "posy/overlay/reputation.hpp"
+#include "question_schedule.hpp"
 
 namespace posy::node {
 
@@ -44,7 +44,8 @@ struct peer {
     std::atomic<double> decoding{0},
         held_back{0};  // seconds: that its messages took, and that it had to wait
 
-    explicit peer(peer_address a) : address(std::move(a)) {}
+    peer(peer_address a, const options& how, http::worker& here)
+        : address(std::move(a)), schedule(how, address.kind), pause(here.time, here.context) {}
     void took(std::chrono::duration<double> time) {
         const double before = delay;
         delay = before == 0 ? time.count() : 0.9 * before + 0.1 * time.count();
@@ -59,10 +60,9 @@ struct peer {
     overlay::reputation judged;
 
     // On the thread that follows it:
-    std::unique_ptr<asio::steady_timer> timer;  // of the pause between two questions
-    http::clock::time_point not_before{};       // the next question, even if there is news
-    http::clock::duration cost{};               // of the last answer
-    bool hinting = false, hint_again = false;   // a hint to it is on its way; another is due after it
+    question_schedule schedule;
+    http::alarm pause;                         // between two questions
+    bool hinting = false, hint_again = false;  // a hint to it is on its way; another is due after it
 };
 
 class peers {
@@ -95,16 +95,15 @@ class peers {
     http::request_head request_to(const peer&, std::string method, std::string target) const;
 
   private:
+    using outcome = question_schedule::outcome;
     http::task<void> follow(std::shared_ptr<peer>);
-    http::task<std::string> try_asking(peer&, bool& again);  // what went wrong
-    http::task<bool> ask(peer&);                             // true: ask again at once
-    http::task<bool> take(peer&, http::answer);              // true: it was news
-    http::task<void> ask_squid(peer&);
-    http::task<void> pause(peer&, http::clock::duration);
+    http::task<std::string> try_asking(peer&, outcome&);  // what went wrong
+    http::task<outcome> ask(peer&);
+    http::task<outcome> take(peer&, http::answer);
+    http::task<outcome> ask_squid(peer&);
     http::task<void> tell(std::shared_ptr<peer>);
     template <class Function>
     http::task<std::invoke_result_t<Function&>> decode(peer&, std::size_t bytes, Function);
-    void hold_back(peer&);
     void drop(peer&, const std::string& why);
     http::limits summary_limits() const;
     bool rests(const peer&, bool absurd) const;

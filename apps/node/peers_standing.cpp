@@ -1,7 +1,6 @@
 // What is known of the peers: which of them mislead, and the figures of all.
 #include <fmt/format.h>
 
-#include "http/now.hpp"
 #include "peers.hpp"
 
 namespace posy::node {
@@ -14,36 +13,36 @@ void peers::was_there(peer& p) {
 
 void peers::was_not_there(peer& p, std::string_view key) {
     ++p.false_hits;
-    const auto held = directory_.summary_of(p.address.name, http::milliseconds_now());
+    const auto held = directory_.summary_of(p.address.name, here_.time.milliseconds());
     if (!held) return;  // it was asked for another reason
     const auto digest = hasher(hash_family::xxh3, {})(key);
     const std::lock_guard lock(p.judging);
     const auto before = p.judged.rests();
-    p.judged.false_hit(digest.low, lookups_, held->false_positive_rate, http::clock::now());
+    p.judged.false_hit(digest.low, lookups_, held->false_positive_rate, here_.time.now());
     if (p.judged.rests() != before && !how_.quiet)
         fmt::print(stderr, "posy: peer {}: its summary misleads; it is not asked for a while\n",
                    p.address.name);
 }
 
-bool peers::rests(const peer& p, bool absurd) const { return absurd || p.distrusted(http::clock::now()); }
+bool peers::rests(const peer& p, bool absurd) const { return absurd || p.distrusted(here_.time.now()); }
 
 std::vector<std::string> peers::resting() const {
     std::vector<std::string> names;
     for (const auto& p : all()) {
-        const auto held = directory_.summary_of(p->address.name, http::milliseconds_now());
+        const auto held = directory_.summary_of(p->address.name, here_.time.milliseconds());
         if (rests(*p, held && held->absurd())) names.push_back(p->address.name);
     }
     return names;
 }
 
 void peers::describe(metrics& m) const {
-    const auto now = http::milliseconds_now();
+    const auto now = here_.time.milliseconds();
     for (const auto& p : all()) {
         const auto label = metrics::label("peer", p->address.name);
         m.gauge("posy_peer_up", "Whether the last question to the peer was answered", p->up, label);
-        const auto count = [&](std::string_view outcome, std::uint64_t value) {
+        const auto count = [&](std::string_view kind, std::uint64_t value) {
             m.counter("posy_peer_answers_total", "Answers of the peer to /summary, by what they were",
-                      static_cast<double>(value), label + "," + metrics::label("kind", outcome));
+                      static_cast<double>(value), label + "," + metrics::label("kind", kind));
         };
         count("whole", p->wholes);
         count("delta", p->changes);

@@ -6,7 +6,6 @@
 #include <exception>
 #include <stdexcept>
 
-#include "http/now.hpp"
 #include "options.hpp"
 #include "posy/http_cache/http_date.hpp"
 #include "summary_protocol.hpp"
@@ -36,7 +35,7 @@ http::task<http::answer> ask_server(http::worker& here, const remote& from, http
     http::limits most;
     most.body = from.max_bytes + 4096;  // a message has a head of its own
     std::string why;
-    const auto start = http::clock::now();
+    const auto start = here.time.now();
     try {
         co_return co_await here.client.ask(from.where.authority, from.where.secure, head, {}, most,
                                            from.timeout + wait, from.max_time + wait);
@@ -51,7 +50,7 @@ http::task<http::answer> ask_server(http::worker& here, const remote& from, http
                           e.code() == asio::error::bad_descriptor || e.code() == asio::error::timed_out;
         const auto seconds = [](http::clock::duration d) { return std::chrono::duration<double>(d).count(); };
         why = !late ? e.what()
-              : http::clock::now() - start >= from.max_time + wait
+              : here.time.now() - start >= from.max_time + wait
                   ? fmt::format("not all of the answer came within {:g} seconds; --max-time waits longer",
                                 seconds(from.max_time + wait))
                   : fmt::format("nothing came for {:g} seconds; --timeout waits longer",
@@ -94,8 +93,8 @@ http::task<http::answer> ask_server(http::worker& here, const remote& from, http
 
 }  // namespace
 
-std::string fetch(const remote& from) {
-    http::worker here;
+std::string fetch(const remote& from, http::timekeeper& time) {
+    http::worker here(time);
     if (from.where.secure) here.client.trust(client_tls({.tls_authority = from.tls_authority}));
     here.watch.start();
     std::string body;
@@ -203,7 +202,7 @@ void follower::remember_validators(const http::response_head& head) {
     }
     // A time in whole seconds names a version only when those seconds are over (RFC 9110, 8.8.2.2).
     const auto modified = head.fields.find("Last-Modified");
-    const auto now = http::seconds_now();
+    const auto now = here_.time.seconds();
     const auto changed = modified ? http_cache::parse_http_date(*modified, now) : std::nullopt;
     const auto date = http_cache::parse_http_date(head.fields.find("Date").value_or(""), now);
     if (changed && date && *date - *changed >= 2) modified_ = *modified;

@@ -31,7 +31,7 @@ struct remote {
 };
 
 // The body of the answer. Throws std::runtime_error, which says what to do.
-std::string fetch(const remote&);
+std::string fetch(const remote&, http::timekeeper&);
 
 class follower {
   public:

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "http/elsewhere.hpp"
-#include "http/now.hpp"
 #include "posy/dialect/squid_digest.hpp"
 #include "posy/http_cache/http_date.hpp"
 
@@ -37,7 +36,7 @@ squid_publication::bytes squid_publication::make() {
 // parts, far enough apart to be read one by one.
 http::task<squid_publication::sent> squid_publication::send(http::request& r) {
     const auto digest = co_await http::elsewhere(r.here.context, pool_, [this] { return make(); });
-    const auto now = http::time_of_day();
+    const auto now = r.here.time.time_of_day();
     const auto head = fmt::format(
         "HTTP/1.1 200 OK\r\nDate: {0}\r\nLast-Modified: {0}\r\nExpires: {1}\r\n"
         "Content-Type: application/cache-digest\r\nContent-Length: {2}\r\n{3}\r\n",
@@ -46,12 +45,11 @@ http::task<squid_publication::sent> squid_publication::send(http::request& r) {
     const auto all = asio::buffer(*digest);
     const std::array<asio::const_buffer, 3> parts{
         asio::buffer(head), asio::buffer(all, squid_digest::header_size), all + squid_digest::header_size};
-    asio::steady_timer timer(r.here.context);
+    http::alarm next_part(r.here.time, r.here.context);
     for (const auto& part : parts) {
         co_await r.connection.write(std::span(&part, 1));
         if (r.head.method == "HEAD") co_return sent{};
-        timer.expires_after(apart);
-        co_await timer.async_wait(asio::use_awaitable);
+        co_await next_part.pause(apart);
     }
     co_return sent{head.size(), digest->size()};
 }

@@ -156,7 +156,7 @@ class following {
         node::backoff patience;
         for (bool first = true;; first = false) {
             const auto wait = first ? 0s : std::chrono::seconds(o_.wait);
-            const auto start = http::clock::now();
+            const auto start = time_.now();
             std::string why;
             bool news = false;
             try {
@@ -173,15 +173,13 @@ class following {
             std::chrono::milliseconds pause = why.empty() ? 0ms : patience.failed();
             if (why.empty()) {
                 patience.succeeded();
-                const bool held = wait > 0s && http::clock::now() - start > wait / 2;
+                const bool held = wait > 0s && time_.now() - start > wait / 2;
                 if (news)
                     pause = 100ms;  // a page that is never the same twice is no filter: do not hurry
                 else if (!first && !held)
                     pause = follower_.holds_requests() && o_.wait > 0 ? node::backoff::first : poll();
             }
-            timer_.expires_after(pause);
-            boost::system::error_code ignored;
-            co_await timer_.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
+            co_await next_question_.pause(pause);
         }
     }
 
@@ -231,9 +229,10 @@ class following {
 
     const options& o_;
     std::optional<change_lock> lock_;  // of the copy, which is ours as long as we follow
-    http::worker here_;
+    http::system_time time_;
+    http::worker here_{time_};
     node::follower follower_;
-    asio::steady_timer timer_{here_.context};
+    http::alarm next_question_{time_, here_.context};
     bool unsaved_ = false, ended_ = false;
     std::exception_ptr failed_;
     std::optional<answering> answering_;

@@ -69,7 +69,8 @@ void add_node(CLI::App& app) {
             throw failure("node: --sync needs the folder of the keys; name it with --data");
         const node::options how = node_options(*arguments);
         node::node* self = nullptr;
-        http::server server(how.serving, [&self](http::request& r) -> http::task<void> {
+        http::system_time time;
+        http::server server(time, how.serving, [&self](http::request& r) -> http::task<void> {
             const bool ours = co_await self->handle(r);
             if (!ours) throw http::refusal(400, "this is a node, not a proxy: ask for a path, not for a URL");
         });

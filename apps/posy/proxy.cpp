@@ -89,7 +89,8 @@ void run(const arguments& a) {
         node_how.items = std::max<std::uint64_t>(1000, bytes / 8192);
     }
     proxy::proxy* self = nullptr;
-    http::server server(node_how.serving, [&self](http::request& r) { return self->handle(r); });
+    http::system_time time;
+    http::server server(time, node_how.serving, [&self](http::request& r) { return self->handle(r); });
     const auto bound = listen_on(server, node_how);
     proxy::proxy proxy(how, bound, server);
     self = &proxy;

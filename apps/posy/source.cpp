@@ -54,7 +54,8 @@ node::remote fetch_options::remote(const std::string& url, const read_limits& li
 std::string fetch(const std::string& url, const fetch_options& how, const read_limits& limits) {
     const node::remote from = how.remote(url, limits);
     try {
-        return node::fetch(from);
+        http::system_time time;
+        return node::fetch(from, time);
     } catch (const std::runtime_error& e) {
         throw failure(url + ": " + e.what());
     }

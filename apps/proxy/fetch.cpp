@@ -1,7 +1,6 @@
 // Where an answer comes from when the store has none: siblings, or the origin.
 #include "confirmation.hpp"
 #include "exchange.hpp"
-#include "http/now.hpp"
 #include "posy/http_cache/cache_control.hpp"
 #include "posy/http_cache/url.hpp"
 #include "proxy.hpp"
@@ -58,7 +57,7 @@ http::task<bool> proxy::fetch_from_origin(exchange& e, const http_cache::stored&
     if (u) e.status.forward_status = u->parsing->head.status;
     if (stale && (!u || server_error(u->parsing->head.status)) &&
         http_cache::may_serve_on_error(
-            e.request.head, *stale, http::seconds_now(),
+            e.request.head, *stale, time_.seconds(),
             u ? http_cache::failure::error_status : http_cache::failure::no_answer)) {
         co_await answer_from(e, stale, outcome::stale);
         co_return true;

@@ -36,9 +36,9 @@ class flights {
         done->ring();
     }
 
-    static http::task<void> wait(const std::shared_ptr<flight>& f, http::asio::io_context& here,
-                                 http::clock::duration time) {
-        co_await f->wait(here, time, 0);  // it rings once
+    static http::task<void> wait(const std::shared_ptr<flight>& f, http::worker& here,
+                                 http::clock::time_point end) {
+        co_await f->wait(here, end, 0);  // it rings once
     }
 
   private:

@@ -11,7 +11,6 @@
 #include "exchange.hpp"
 #include "forwards.hpp"
 #include "http/elsewhere.hpp"
-#include "http/now.hpp"
 #include "posy/http_cache/cache_control.hpp"
 #include "posy/http_cache/validation.hpp"
 
@@ -29,7 +28,7 @@ constexpr auto idle_time = 60s;  // without a byte moving
 }  // namespace
 
 proxy::proxy(const options& how, const node::options& node_how, http::server& server)
-    : how_(how), server_(server), heads_(node_how.name), log_(how.access_log) {
+    : how_(how), server_(server), time_(server.time()), heads_(node_how.name), log_(how.access_log) {
     auto opened = http_cache::store::open(how_.store, this);
     if (!opened) throw std::runtime_error("the store: " + opened.error().text());
     store_ = std::move(*opened);
@@ -58,10 +57,9 @@ void proxy::left(std::string_view url) {
 }
 
 http::task<void> proxy::keep_time() {
-    asio::steady_timer timer(server_.first().context);
+    http::alarm next_second(time_, server_.first().context);
     for (;;) {
-        timer.expires_after(1s);
-        co_await timer.async_wait(asio::use_awaitable);
+        co_await next_second.pause(1s);
         log_.flush();
     }
 }
@@ -120,7 +118,7 @@ http::task<void> proxy::serve(exchange& e) {
 // Nothing when the request was answered; else what is stale and may be confirmed, or null.
 http::task<std::optional<http_cache::stored>> proxy::serve_from_store(exchange& e) {
     auto found = co_await look_up(e.request.here, e.to.url, e.request.head);
-    const auto now = http::seconds_now();
+    const auto now = time_.seconds();
     const auto decided = http_cache::decide(e.request.head, found.get(), now);
     e.status.forward = decided.why;
     if (!found && decided.why == forward_reason::uri_miss && store_->has(e.to.url))
@@ -154,7 +152,7 @@ http::task<bool> proxy::fetch_for_all(exchange& e, http_cache::stored stale) {
     std::shared_ptr<flights::flight> flight;
     if (!flights_.take_off(e.to.url, flight)) {
         e.request.connection.expires_after(how_.origin_time + 10s);
-        co_await flights::wait(flight, e.request.here.context, how_.origin_time);
+        co_await flights::wait(flight, e.request.here, time_.now() + how_.origin_time);
         e.status.collapsed = true;
         ++collapsed_;
         co_return false;
@@ -232,11 +230,11 @@ void proxy::count(const exchange& e, outcome o, unsigned status, std::uint64_t b
     body_bytes_ += bytes;
     if (log_.on())
         log_.write(e.request.connection.remote().address().to_string(), e.request.head.method, e.to.url,
-                   status, bytes, http::time_of_day());
+                   status, bytes, time_.time_of_day());
 }
 
 http::task<void> proxy::answer_from(exchange& e, http_cache::stored object, outcome o) {
-    const auto at = http::seconds_now();
+    const auto at = time_.seconds();
     auto status = e.status;
     status.hit = o != outcome::revalidated;
     if (status.hit) status.forward.reset();

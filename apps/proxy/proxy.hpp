@@ -114,6 +114,7 @@ class proxy : http_cache::observer {
 
     options how_;
     http::server& server_;
+    http::timekeeper& time_;
     heads heads_;
     std::unique_ptr<node::node> node_;
     std::unique_ptr<http_cache::store> store_;

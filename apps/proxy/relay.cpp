@@ -132,7 +132,7 @@ http::task<bool> proxy::fill(transfer& t) {
             // What is half here is fetched to its end for the next one, but nobody is there to see how long
             // that takes.
             if (client.gone() && !std::exchange(broken, true))
-                u.channel.connection->ends_by(http::clock::now() + how_.origin_time);
+                u.channel.connection->ends_by(time_.now() + how_.origin_time);
             more = co_await u.more();
         }
     } catch (const std::exception&) {

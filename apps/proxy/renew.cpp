@@ -29,7 +29,7 @@ http::task<void> proxy::renew(http::worker& here, http_cache::request_head reque
         const destination origin{to.parts.authority, to.parts.secure};
         auto question = heads_.to_origin(request, stale, to);
         auto u = co_await send(here.client, origin, std::move(question), nullptr, how_.origin_time,
-                               http::clock::now() + how_.origin_time);
+                               time_.now() + how_.origin_time);
         auto body = collect(to.url, u);
         for (;;) {
             const bool more = co_await u.more();

@@ -8,7 +8,6 @@
 #include <random>
 
 #include "exchange.hpp"
-#include "http/now.hpp"
 #include "posy/http_cache/policy.hpp"
 #include "posy/http_cache/variant.hpp"
 #include "proxy.hpp"
@@ -55,8 +54,8 @@ http::task<std::vector<std::shared_ptr<node::peer>>> proxy::holders(exchange& e)
     if (node_->how().sharing == node::sharing::ask) co_return co_await ask_everyone(e);
     std::vector<std::shared_ptr<node::peer>> found;
     node_->mesh().looked_up();
-    const auto now = http::clock::now();
-    for (const auto& holder : node_->directory().who(e.to.url, http::milliseconds_now())) {
+    const auto now = time_.now();
+    for (const auto& holder : node_->directory().who(e.to.url, time_.milliseconds())) {
         auto peer = node_->mesh().find(holder.peer);
         if (peer && peer->up && peer->rests_until.load() < now && !peer->distrusted(now))
             found.push_back(std::move(peer));
@@ -139,10 +138,10 @@ http::task<bool> proxy::fetch_from_sibling(exchange& e) {
     auto& here = e.request.here;
     auto question = heads_.to_sibling(e.request.head, e.to);
     const auto told_of_client = question.fields;
-    const auto start = http::clock::now();
+    const auto start = time_.now();
     auto u = co_await ask_sibling(here, sibling, std::move(question));
     const auto kind = u ? kind_of(u->parsing->head, told_of_client, e.request.head.fields) : reply::failure;
-    if (u) sibling.took(http::clock::now() - start);
+    if (u) sibling.took(time_.now() - start);
     switch (kind) {
         case reply::answer: {
             e.status.detail = sibling.address.name;
@@ -154,7 +153,7 @@ http::task<bool> proxy::fetch_from_sibling(exchange& e) {
         case reply::failure:
             ++sibling_failures_;
             ++sibling.failures;
-            if (how_.break_siblings == 0) sibling.rests_until = http::clock::now() + rest;
+            if (how_.break_siblings == 0) sibling.rests_until = time_.now() + rest;
             co_return false;
         case reply::no:
             co_await drain(here, *u);

@@ -6,7 +6,6 @@
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
-#include "http/now.hpp"
 
 namespace posy::proxy {
 
@@ -67,7 +66,7 @@ http::task<upstream> send(http::client& client, const destination& to, http::req
         connection.ends_by(end);
         const auto before = connection.bytes_read();
         try {
-            u.times.requested = http::seconds_now();
+            u.times.requested = client.time().seconds();
             co_await connection.write(text);
             if (!u.channel.used)
                 release(text);  // it will not be sent again, and the answer may be long in coming
@@ -78,8 +77,8 @@ http::task<upstream> send(http::client& client, const destination& to, http::req
             }
             const http::limits limits;
             u.parsing = co_await http::final_head(*u.channel.reader, limits, bare);
-            u.times.received = http::seconds_now();
-            u.times.ahead = u.times.received - http::time_of_day();
+            u.times.received = client.time().seconds();
+            u.times.ahead = u.times.received - client.time().time_of_day();
             if (u.parsing) co_return u;
         } catch (const boost::system::system_error&) {
             if (connection.expired()) throw http::refusal(504, to.where.text() + " did not answer in time");

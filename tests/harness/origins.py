@@ -1,6 +1,7 @@
 """Servers whose answers a test writes: origins behind proxies, peers of nodes, of plain HTTP or of any bytes."""
 import contextlib
 import http.server
+import select
 import socket
 import threading
 import time
@@ -90,6 +91,14 @@ def heads(connection):
                     return
                 head.append(line.decode())
             yield head
+
+
+def drip(connection, piece, seconds):
+    """Sends it again and again, so far apart, until the other side has had enough."""
+    while True:
+        connection.sendall(piece)
+        if select.select([connection], [], [], seconds)[0]:
+            return
 
 
 class RawOrigin(RawServer):

@@ -1,4 +1,4 @@
-"""The only clock of the tests of node and proxy: they wait for things to happen, never for time to pass."""
+"""The only pause of the Python tests: they wait for things to happen, never for time to pass."""
 import time
 
 
@@ -12,10 +12,3 @@ def until(true, seconds=20, what=None):
         if time.monotonic() > end:
             raise AssertionError(f"after {seconds} s: not {what or getattr(true, '__name__', 'what was waited for')}")
         time.sleep(0.02)
-
-
-def paced(seconds):
-    """Endless turns, at least so far apart: for servers and clients whose slowness is what is tested."""
-    while True:
-        yield
-        time.sleep(seconds)

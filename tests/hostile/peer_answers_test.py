@@ -14,10 +14,10 @@ import unittest
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "harness"))
 from cases import NodeTest, posy  # noqa: E402
 from daemons import resident  # noqa: E402
-from origins import FakePeer, response  # noqa: E402
+from origins import FakePeer, drip, response  # noqa: E402
 from peers_kinds import MIB, Streams, interim, large, summary  # noqa: E402
 from peers_messages import ADAPTIVE, GAPS, message, tag, varint  # noqa: E402
-from waiting import paced, until  # noqa: E402
+from waiting import until  # noqa: E402
 
 tool = functools.partial(posy, text=False)
 
@@ -83,8 +83,7 @@ class Answers(NodeTest):
     def test_dripping_answer_to_a_question(self):
         def serve(client):
             client.sendall(b"HTTP/1.1 404 Not Found\r\nContent-Length: 60000\r\n\r\n")
-            for _ in paced(0.3):
-                client.sendall(b"x")
+            drip(client, b"x", 0.3)
         peer = self.closing(Streams(serve))
         origin = self.closing(FakePeer(lambda head: response(b"from the origin")))
         proxy = self.node("--sharing", "ask", "--peer", f"p={peer.url}", "--allow-destination", "loopback", command="proxy")
@@ -95,12 +94,11 @@ class Answers(NodeTest):
     def test_a_whole_that_drips_and_interim_answers(self):
         whole = message(1024, b"\xff" * 128, 5)
 
-        def drip(client):
+        def serve(client):
             client.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 60000\r\n\r\n")
-            for _ in paced(0.2):
-                client.sendall(b"P")
+            drip(client, b"P", 0.2)
         start = time.monotonic()
-        said = tool("query", "--timeout", "1", "--max-time", "2", self.closing(Streams(drip)).url + "/f", input=b"x\n", status=2)
+        said = tool("query", "--timeout", "1", "--max-time", "2", self.closing(Streams(serve)).url + "/f", input=b"x\n", status=2)
         self.assertIn(b"not all of the answer came within 2 seconds; --max-time waits longer", said)
         self.assertLess(time.monotonic() - start, 15)
         early = b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n"

@@ -2,9 +2,8 @@
 import random
 import time
 
-from origins import FakePeer, RawServer, heads, response
+from origins import FakePeer, RawServer, drip, heads, response
 from peers_messages import ADAPTIVE, message, tag
-from waiting import paced
 
 KIB, MIB = 1024, 1 << 20
 
@@ -67,8 +66,7 @@ def large():
 def dripping():
     def serve(client):
         client.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n")
-        for _ in paced(0.5):
-            client.sendall(b"P")
+        drip(client, b"P", 0.5)
     return Streams(serve)
 
 

@@ -18,7 +18,7 @@ import unittest
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "harness"))
 from cases import NodeTest  # noqa: E402
 from peers_kinds import KINDS, MIB  # noqa: E402
-from waiting import paced, until  # noqa: E402
+from waiting import until  # noqa: E402
 
 LONG = bool(os.environ.get("POSY_LONG_TESTS"))
 SECONDS = float(os.environ.get("POSY_HOSTILE_SECONDS", 600 if LONG else 20))
@@ -27,21 +27,19 @@ OTHERWISE_MIB = 64  # a node without peers, sanitizers not counted
 
 
 class Probe(threading.Thread):
-    """Asks one path over one connection, again and again, and writes down how long it took."""
+    """Asks one path over one connection until all is over, and writes down how long it took."""
 
-    def __init__(self, port, path, pause=0.02):
+    def __init__(self, port, path, over, pause=0.02):
         super().__init__(daemon=True)
         self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
         self.connection.connect()
         self.connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self.path, self.pause, self.took, self.going, self.failed = path, pause, [], True, None
+        self.path, self.over, self.pause, self.took, self.failed = path, over, pause, [], None
         self.start()
 
     def run(self):
         try:
-            for _ in paced(self.pause):
-                if not self.going:
-                    return
+            while not self.over.wait(self.pause):
                 start = time.perf_counter()
                 self.connection.request("GET", self.path)
                 answer = self.connection.getresponse()
@@ -50,9 +48,10 @@ class Probe(threading.Thread):
                 assert answer.status == 200, answer.status
         except Exception as e:  # shown by the test
             self.failed = e
+            self.over.set()
 
     def end(self):
-        self.going = False
+        self.over.set()
         self.join(150)
         self.connection.close()
         assert self.failed is None, self.failed
@@ -79,12 +78,11 @@ class Mesh(NodeTest):
         peers = [f"{name}={peer.url}" for name, peer in hostile.items()] + [f"honest={honest.url}"]
         node = self.node(*(o for p in peers for o in ("--peer", p)), "--peer-memory", f"{MEMORY_MIB}MiB")
         idle = self.node()
-        probes = {(name, path): Probe(where.port, path) for name, where in (("node", node), ("idle", idle))
+        over = threading.Event()
+        probes = {(name, path): Probe(where.port, path, over) for name, where in (("node", node), ("idle", idle))
                   for path in ("/healthz", "/who?key=x")}
         fresh, end, round_ = [], time.monotonic() + SECONDS, 0
-        for _ in paced(0.2):
-            if time.monotonic() > end:
-                break
+        while time.monotonic() < end and not over.wait(0.2):
             round_ += 1
             honest.ask("PUT", f"/keys/news{round_}")
             start = time.monotonic()

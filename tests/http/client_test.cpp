@@ -7,6 +7,8 @@
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
+#include "manual_time.hpp"
+
 namespace posy::http {
 namespace {
 
@@ -36,14 +38,23 @@ class Client : public testing::Test {
         for (unsigned i = first; i < first + count; ++i) {
             auto made = co_await client_.connect(server(i), false, 60s);
             client_.keep(std::move(made));
+            time_.advance(1us);
         }
     }
 
+    // Time passes, and the watch looks.
+    void look_after(clock::duration time) {
+        time_.advance(time);
+        while (time_.next() != time_.now() + 500ms) context_.run_one();
+    }
+
+    manual_time time_;
     asio::io_context context_{1};
     tcp::acceptor listening_{context_, tcp::endpoint(asio::ip::address_v4::any(), 0)};
     std::vector<tcp::socket> held_;
-    watch watch_{context_};
-    client client_{watch_};
+    watch watch_{context_, time_};
+    bool used_ = false;
+    client client_{watch_, std::make_shared<resolver>(time_)};
 };
 
 TEST_F(Client, KeepsALimitedNumberAndDropsTheOldest) {
@@ -80,11 +91,58 @@ TEST_F(Client, KeepsALimitedNumberPerServer) {
 }
 
 TEST_F(Client, TheWatchLetsOldOnesGo) {
-    run(keep_connections(0, 20));
-    EXPECT_EQ(client_.kept(), 20U);
-    client_.keep_time = 0s;
     watch_.start();
-    while (client_.kept() > 0) context_.run_one();  // no other is kept meanwhile
+    run(keep_connections(0, 20));
+    look_after(client::keep_time - 1s);
+    EXPECT_EQ(client_.kept(), 20U);
+    run(keep_connections(20, 3));
+    look_after(1s);
+    EXPECT_EQ(client_.kept(), 3U);
+    look_after(client::keep_time);
+    EXPECT_EQ(client_.kept(), 0U);
+    watch_.stop();
+}
+
+// The watch looks twice a second; what was too old meanwhile is not used.
+TEST_F(Client, AnOldOneIsNotUsedAgain) {
+    const auto open = [&]() -> task<void> {
+        auto c = co_await client_.open(server(0), false, 60s);
+        used_ = c.used;
+        client_.keep(std::move(c));
+    };
+    run(keep_connections(0, 1));
+    time_.advance(client::keep_time - 1us);
+    run(open());
+    EXPECT_TRUE(used_);
+    time_.advance(client::keep_time);  // since it was used
+    run(open());
+    EXPECT_TRUE(used_);
+    time_.advance(client::keep_time + 1ns);
+    run(open());
+    EXPECT_FALSE(used_);
+    EXPECT_EQ(client_.kept(), 1U);
+}
+
+// What takes longer than its time is closed by the watch, whatever it waits for.
+TEST_F(Client, AnAnswerHasADeadline) {
+    watch_.start();
+    std::string failed;
+    const auto ask = [&]() -> task<void> {
+        const request_head head{"GET", "/", {}};
+        const limits most;
+        try {
+            co_await client_.ask(server(0), false, head, {}, most, 10s);
+        } catch (const boost::system::system_error& e) {
+            failed = e.what();
+        }
+    };
+    asio::co_spawn(context_, ask(), asio::detached);
+    while (held_.empty()) context_.run_one();
+    context_.poll();
+    look_after(9500ms);
+    EXPECT_EQ(failed, "");
+    look_after(500ms);
+    while (failed.empty()) context_.run_one();
     watch_.stop();
 }
 
@@ -102,10 +160,10 @@ TEST_F(Client, OneDeadlineForAllAddresses) {
     }
     const auto dead = asio::ip::make_address("127.0.0.2");
     const auto names = std::make_shared<resolver>(
-        resolver::limits{}, [dead](const std::string&) { return resolver::addresses(8, dead); });
-    watch other(context_);
+        time_, resolver::limits{}, [dead](const std::string&) { return resolver::addresses(8, dead); });
+    watch other(context_, time_);
     client c(other, names);
-    const auto start = clock::now();
+    const auto start = time_.now();
     boost::system::error_code failed;
     const auto work = [&]() -> task<void> {
         try {
@@ -115,9 +173,15 @@ TEST_F(Client, OneDeadlineForAllAddresses) {
             failed = e.code();
         }
     };
-    run(work());
+    asio::co_spawn(context_, work(), asio::detached);
+    for (int i = 0; i < 8; ++i) {
+        EXPECT_FALSE(failed);
+        while (time_.next() != time_.now() + 125ms) context_.run_one();
+        time_.advance(125ms);
+    }
+    while (!failed) context_.run_one();
     EXPECT_EQ(failed, asio::error::timed_out);
-    EXPECT_LT(clock::now() - start, 6s);  // eight times a second would be eight
+    EXPECT_EQ(time_.now() - start, 1s);
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <mutex>
 
 #include "http/message.hpp"
+#include "manual_time.hpp"
 
 namespace posy::http {
 namespace {
@@ -44,16 +45,12 @@ struct system_below {
 class Resolver : public testing::Test {
   protected:
     Resolver() { limits_.threads = 2; }
-    ~Resolver() override {
-        const std::lock_guard lock(below_->mutex);
-        below_->free = true;
-        below_->changed.notify_all();
-    }
+    ~Resolver() override { let_go(); }
 
     resolver& names() {
         if (!names_)
             names_ = std::make_unique<resolver>(
-                limits_, [below = below_](const std::string& name) { return (*below)(name); });
+                time_, limits_, [below = below_](const std::string& name) { return (*below)(name); });
         return *names_;
     }
 
@@ -61,9 +58,9 @@ class Resolver : public testing::Test {
     std::shared_ptr<std::string> ask(const std::string& name, chosen_by by, clock::duration time = 60s) {
         auto said = std::make_shared<std::string>();
         const auto work = [](resolver& r, asio::io_context& here, std::string of, chosen_by who,
-                             clock::duration within, std::shared_ptr<std::string> into) -> task<void> {
+                             clock::time_point end, std::shared_ptr<std::string> into) -> task<void> {
             try {
-                const auto found = co_await r.resolve(here, of, who, clock::now() + within);
+                const auto found = co_await r.resolve(here, of, who, end);
                 *into = found.front().to_string();
             } catch (const refusal& e) {
                 *into = std::to_string(e.status);
@@ -71,8 +68,16 @@ class Resolver : public testing::Test {
                 *into = e.code() == asio::error::timed_out ? "late" : "unknown";
             }
         };
-        asio::co_spawn(context_, work(names(), context_, name, by, time, said), asio::detached);
+        const auto end = time_.now() + time;
+        asio::co_spawn(context_, work(names(), context_, name, by, end, said), asio::detached);
+        context_.poll();
         return said;
+    }
+    // The system's resolver answers for all names.
+    void let_go() {
+        const std::lock_guard lock(below_->mutex);
+        below_->free = true;
+        below_->changed.notify_all();
     }
     // Runs the loop until it is known.
     std::string outcome(const std::shared_ptr<std::string>& said) {
@@ -80,6 +85,7 @@ class Resolver : public testing::Test {
         return *said;
     }
 
+    manual_time time_;
     resolver::limits limits_;
     std::shared_ptr<system_below> below_ = std::make_shared<system_below>();
     std::unique_ptr<resolver> names_;
@@ -93,7 +99,9 @@ TEST_F(Resolver, DeadNamesOfClientsDoNotHoldUpPeers) {
     below_->wait_for("dead1");
     below_->wait_for("dead2");
     EXPECT_EQ(outcome(ask("peer", chosen_by::us)), somewhere.to_string());
-    EXPECT_EQ(outcome(ask("other", chosen_by::client, 50ms)), "late");  // both threads are taken
+    const auto other = ask("other", chosen_by::client, 50ms);
+    time_.advance(50ms);
+    EXPECT_EQ(outcome(other), "late");  // both threads are taken
     EXPECT_TRUE(a->empty() && b->empty());
 }
 
@@ -105,7 +113,13 @@ TEST_F(Resolver, OneThreadIsLeftForOthers) {
 }
 
 TEST_F(Resolver, AWaitHasADeadline) {
-    EXPECT_EQ(outcome(ask("dead", chosen_by::us, 20ms)), "late");
+    const auto dead = ask("dead", chosen_by::us, 20ms);
+    below_->wait_for("dead");
+    time_.advance(19ms);
+    context_.poll();
+    EXPECT_EQ(*dead, "");
+    time_.advance(1ms);
+    EXPECT_EQ(outcome(dead), "late");
     EXPECT_EQ(outcome(ask("dead", chosen_by::us, -1s)), "late");
     EXPECT_EQ(below_->times("dead"), 1);  // the second joined the first
 }
@@ -114,17 +128,15 @@ TEST_F(Resolver, TheQueueOfClientsIsBounded) {
     limits_.threads = 1;
     limits_.queued = 2;
     const auto dead = ask("dead", chosen_by::client);
-    while (below_->times("dead") == 0) context_.run_one_for(10ms);
+    below_->wait_for("dead");
     const auto a = ask("a", chosen_by::client, 20ms), b = ask("b", chosen_by::client);
     EXPECT_EQ(outcome(ask("c", chosen_by::client)), "503");
     EXPECT_EQ(outcome(ask("peer", chosen_by::us)), somewhere.to_string());
     // A name that no caller waits for any more makes room, and is never looked up.
+    time_.advance(20ms);
     EXPECT_EQ(outcome(a), "late");
     const auto c = ask("c", chosen_by::client);
-    below_->mutex.lock();
-    below_->free = true;
-    below_->mutex.unlock();
-    below_->changed.notify_all();
+    let_go();
     for (const auto& each : {dead, b, c}) EXPECT_EQ(outcome(each), somewhere.to_string());
     EXPECT_EQ(below_->times("a"), 0);
 }
@@ -132,12 +144,8 @@ TEST_F(Resolver, TheQueueOfClientsIsBounded) {
 TEST_F(Resolver, ManyCallersShareOneLookup) {
     std::vector<std::shared_ptr<std::string>> all;
     for (int i = 0; i < 100; ++i) all.push_back(ask("dead", chosen_by::client));
-    while (below_->times("dead") == 0) context_.run_one_for(10ms);
-    while (context_.poll_one() > 0) continue;
-    below_->mutex.lock();
-    below_->free = true;
-    below_->mutex.unlock();
-    below_->changed.notify_all();
+    below_->wait_for("dead");
+    let_go();
     for (const auto& each : all) EXPECT_EQ(outcome(each), somewhere.to_string());
     EXPECT_EQ(below_->times("dead"), 1);
 }
@@ -147,16 +155,20 @@ TEST_F(Resolver, AFailureIsRememberedForAMoment) {
     EXPECT_EQ(below_->times("none"), 1);
     EXPECT_EQ(outcome(ask(std::string(300, 'a'), chosen_by::client)), "unknown");
     EXPECT_EQ(below_->times(std::string(300, 'a')), 0);
-    limits_.forget = 0s;
-    names_.reset();
-    for (int i = 0; i < 3; ++i) EXPECT_EQ(outcome(ask("none", chosen_by::client)), "unknown");
-    EXPECT_EQ(below_->times("none"), 4);
+    time_.advance(limits_.forget - 1ms);
+    EXPECT_EQ(outcome(ask("none", chosen_by::client)), "unknown");
+    EXPECT_EQ(below_->times("none"), 1);
+    for (int i = 2; i < 5; ++i) {
+        time_.advance(limits_.forget);
+        EXPECT_EQ(outcome(ask("none", chosen_by::client)), "unknown");
+        EXPECT_EQ(below_->times("none"), i);
+    }
 }
 
 TEST_F(Resolver, ALoopMayGoWhileItWaits) {
     {
         asio::io_context other(1);
-        asio::co_spawn(other, names().resolve(other, "dead", chosen_by::us, clock::now() + 60s),
+        asio::co_spawn(other, names().resolve(other, "dead", chosen_by::us, time_.now() + 60s),
                        [](const std::exception_ptr&, const resolver::addresses&) {});
         other.poll();
         below_->wait_for("dead");

@@ -5,6 +5,9 @@ import sys
 import tempfile
 import unittest
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "harness"))
+from waiting import until  # noqa: E402, F401
+
 POSY = os.path.abspath(sys.argv[1])
 
 
