@@ -1,0 +1,20 @@
+# CPack runs this before it makes packages: it adds to what is installed what only packages have. That is the license, the
+# changelog, a compressed manual page and, on Debian, zsh's completions where Debian's zsh looks for them.
+foreach(component ${CPACK_COMPONENTS_ALL})
+  string(TOUPPER ${component} COMPONENT)
+  set(share ${CPACK_TEMPORARY_DIRECTORY}/${component}${CPACK_PACKAGING_INSTALL_PREFIX}/share)
+  if(CPACK_GENERATOR STREQUAL DEB)
+    set(doc ${share}/doc/${CPACK_DEBIAN_${COMPONENT}_PACKAGE_NAME})
+    file(WRITE ${doc}/copyright "Copyright 2026 ${CPACK_PACKAGE_VENDOR}\n\n"
+      "License: Apache-2.0, whose text is in /usr/share/common-licenses/Apache-2.0\n")
+    if(EXISTS ${share}/zsh/site-functions)
+      file(RENAME ${share}/zsh/site-functions ${share}/zsh/vendor-completions)
+    endif()
+  else()
+    set(doc ${share}/doc/${CPACK_RPM_${COMPONENT}_PACKAGE_NAME})
+    configure_file(${CPACK_RESOURCE_FILE_LICENSE} ${doc}/LICENSE COPYONLY)
+  endif()
+  configure_file(${CMAKE_CURRENT_LIST_DIR}/../CHANGELOG.md ${doc}/NEWS COPYONLY)
+  file(GLOB pages ${share}/man/man1/*.1)
+  execute_process(COMMAND gzip -9nf ${doc}/NEWS ${pages} COMMAND_ERROR_IS_FATAL ANY)
+endforeach()

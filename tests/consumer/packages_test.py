@@ -1,0 +1,76 @@
+"""Makes the packages for Debian and for RPM's distributions, unpacks them into a folder, and uses what is there."""
+import glob
+import os
+import shutil
+import subprocess
+import unittest
+
+from ways import BUILD, SOURCE, Ways, blocks, files, main
+
+# Stands for sudo apt-get install FILE… and sudo dnf install FILE…: the system stays as it is.
+UNPACK = """#!/bin/sh -e
+shift 2
+for package; do
+  case $package in
+    *.deb) dpkg-deb -x "$package" "$ROOT" ;;
+    *.rpm) rpm2archive - <"$package" | tar xzC "$ROOT" ;;
+  esac
+done
+"""
+
+
+def ask(*command):
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()
+
+
+class Packages(Ways):
+    def setUp(self):
+        super().setUp()
+        self.root = os.path.join(self.home, "root")
+        tools = os.path.join(self.home, "bin")
+        os.makedirs(os.path.join(self.root, "usr"))
+        os.mkdir(tools)
+        os.symlink(os.path.join(self.root, "usr"), os.path.join(self.home, ".local"))
+        sudo = os.path.join(tools, "sudo")
+        with open(sudo, "w", encoding="utf-8") as file:
+            file.write(UNPACK)
+        os.chmod(sudo, 0o755)
+        self.environment |= {"ROOT": self.root, "PATH": f"{tools}:{os.environ['PATH']}"}
+
+    def make(self, heading, ending):
+        """Makes and unpacks the packages; the files in them, and the packages."""
+        for old in glob.glob(os.path.join(BUILD, f"*.{ending}")):
+            os.remove(old)
+        self.run_in(SOURCE, *blocks(heading, "sh"))
+        self.assertIn("posy", self.run_in(self.root, "usr/bin/posy --version"))
+        return files(os.path.join(self.root, "usr")), glob.glob(os.path.join(BUILD, f"*.{ending}"))
+
+    @unittest.skipUnless(shutil.which("dpkg-shlibdeps") and shutil.which("file"), "dpkg-dev and file are not installed")
+    def test_debian(self):
+        installed, packages = self.make("Debian packages", "deb")
+        self.assertLessEqual({"share/man/man1/posy.1.gz", "share/bash-completion/completions/posy", "share/doc/posy/copyright",
+                              "share/zsh/vendor-completions/_posy", "share/doc/libposy-dev/copyright"}, installed)
+        self.build_against_prefix()
+        needs = {}
+        for package in packages:
+            name, maintainer, needs[name] = ask("dpkg-deb", "-W", "--showformat=${Package}\n${Maintainer}\n${Depends}", package)
+            self.assertEqual(maintainer, "The Posy authors")
+        self.assertEqual(set(needs), {"libposy-dev", "posy"})
+        for needed in ("libxxhash-dev", "libssl-dev", "pkg-config"):
+            self.assertIn(needed, needs["libposy-dev"])
+        for needed in ("libc6", "libstdc++6", "libxxhash", "libssl", "libleveldb", "libfmt"):
+            self.assertIn(needed, needs["posy"])
+
+    @unittest.skipUnless(shutil.which("rpmbuild"), "rpmbuild is not installed")
+    def test_rpm(self):
+        installed, packages = self.make("RPM packages", "rpm")
+        self.assertLessEqual({"share/man/man1/posy.1.gz", "share/zsh/site-functions/_posy", "share/doc/posy/LICENSE"}, installed)
+        needs = {}
+        for package in packages:
+            name, *needs[name] = ask("rpm", "-qp", "--queryformat", "%{NAME}\n[%{REQUIRENAME}\n]", package)
+        self.assertEqual(set(needs), {"posy", "posy-devel"})
+        self.assertLessEqual({"pkgconfig(libxxhash)", "pkgconfig(libcrypto)", "/usr/bin/pkg-config"}, set(needs["posy-devel"]))
+        self.assertIn("libxxhash.so.0()(64bit)", needs["posy"])
+
+
+main()
