@@ -80,12 +80,13 @@ void add_add_and_remove(command_line& app) {
                              auto run) {
         const auto o = std::make_shared<options>();
         command_line sub = add_command(app, name, what, examples);
-        sub.add_option("FILTER", o->filter,
-                       "File of the filter, which is changed in place unless -o is given")
+        sub.add_option(
+               "FILTER", o->filter,
+               "File of the filter, which is changed in place unless -o is given; with -o it may be a URL")
             .required();
         o->keys.add_to(sub);
         sub.add_option("-o,--output FILE", o->output,
-                       "File to write instead of FILTER; - for standard output");
+                       "File to write instead of FILTER; - for standard output (default: FILTER itself)");
         o->lock.add_to(sub);
         o->reading.add_to(sub);
         sub.runs([o, run] { run(*o); });

@@ -110,8 +110,9 @@ void add_compare(command_line& app) {
         "  posy compare monday.posy tuesday.posy\n"
         "  posy compare a.posy b.posy --level 0.99 --json\n"
         "  posy compare a.posy b.posy --formulas");
-    command.add_option("A", o->a, "File of a filter; - for standard input").required();
-    command.add_option("B", o->b, "File of another filter of the same geometry; - for standard input")
+    command.add_option("A", o->a, "A filter: a file, a URL, or - for standard input").required();
+    command
+        .add_option("B", o->b, "Another filter of the same geometry: a file, a URL, or - for standard input")
         .required();
     command
         .add_option("--level PROBABILITY", o->level, "Probability that an interval contains the true value")

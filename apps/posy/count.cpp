@@ -274,7 +274,7 @@ void add_sketch_options(command_line& command, options& o) {
     command
         .add_option("--threshold SHARE", o.threshold,
                     "Print all keys with at least this share of the total count, between 0 and 1, instead of "
-                    "--top")
+                    "the --top most frequent (default: none)")
         .check(between_0_and_1)
         .excludes("--top");
     command.add_option("-o,--output FILE", o.output,
@@ -293,7 +293,9 @@ void add_spectral_options(command_line& command, options& o) {
     for (const char* other : {"--ask", "--epsilon", "--delta", "--top", "--threshold"})
         spectral.excludes(other);
     command
-        .add_option("-n,--items N", o.items, "Number of different keys that --spectral plans for, e.g. 20k")
+        .add_option(
+            "-n,--items N", o.items,
+            "Number of different keys that --spectral plans for, e.g. 20k (no default; --spectral needs it)")
         .needs("--spectral");
     command
         .add_option("--wrong SHARE", o.wrong,
@@ -331,7 +333,8 @@ void add_count(command_line& app) {
     o->keys.add_to(command);
     o->hash.add_to(command);
     command.add_option("--ask FILE", o->ask,
-                       "Count nothing; print the estimates that the sketch in this file has for the keys");
+                       "Count nothing; print the estimates that the sketch in this file, or at this URL, has "
+                       "for the keys (default: none)");
     o->reading.add_to(command);
     add_sketch_options(command, *o);
     add_spectral_options(command, *o);

@@ -16,8 +16,12 @@ void add_delta(command_line& app) {
         add_command(app, "delta", "Write what turns one filter into another of the same geometry",
                     "  posy delta monday.posy tuesday.posy -o change.posy\n"
                     "  posy delta old.posy new.posy | ssh host posy apply old.posy - -o new.posy");
-    delta.add_option("OLD", d->a, "The filter that the other side has; - for standard input").required();
-    delta.add_option("NEW", d->b, "The filter that the other side is to have; - for standard input")
+    delta
+        .add_option("OLD", d->a, "The filter that the other side has: a file, a URL, or - for standard input")
+        .required();
+    delta
+        .add_option("NEW", d->b,
+                    "The filter that the other side is to have: a file, a URL, or - for standard input")
         .required();
     delta.add_option("-o,--output FILE", d->output, "File to write; - for standard output").shows_default();
     d->reading.add_to(delta);
@@ -35,11 +39,14 @@ void add_delta(command_line& app) {
                     "  posy apply old.posy change.posy -o new.posy\n"
                     "  posy apply mirror.posy change.posy            changes mirror.posy in place");
     apply_command
-        .add_option("FILTER", s->a, "File of the filter, which is changed in place unless -o is given")
+        .add_option(
+            "FILTER", s->a,
+            "File of the filter, which is changed in place unless -o is given; with -o it may be a URL")
         .required();
-    apply_command.add_option("DELTA", s->b, "The delta; - for standard input").required();
-    apply_command.add_option("-o,--output FILE", s->output,
-                             "File to write instead of FILTER; - for standard output");
+    apply_command.add_option("DELTA", s->b, "The delta: a file, a URL, or - for standard input").required();
+    apply_command.add_option(
+        "-o,--output FILE", s->output,
+        "File to write instead of FILTER; - for standard output (default: FILTER itself)");
     s->lock.add_to(apply_command);
     s->reading.add_to(apply_command);
     apply_command.runs([s] {

@@ -112,7 +112,7 @@ void hash_options::add_to(command_line& command, const std::string& unseeded) {
     command
         .add_option("--seed-file FILE", seed_file_,
                     "File that holds the seed as its only word, to keep it secret: the list of processes "
-                    "shows --seed")
+                    "shows --seed (default: none)")
         .excludes("--seed");
 }
 

@@ -21,6 +21,7 @@
 #include "locking.hpp"
 #include "node/backoff.hpp"
 #include "node/remote.hpp"
+#include "node/summary_protocol.hpp"
 #include "numbers.hpp"
 #include "posy/base/file.hpp"
 #include "source.hpp"
@@ -275,10 +276,10 @@ void add_follow(command_line& app) {
         .between(0.1, 1e6)
         .shows_default();
     command
-        .add_option(
-            "--wait SECONDS", o->wait,
-            "Seconds for which a node is asked to keep a request open until it has news; 0: use --poll")
-        .between(0, 300)
+        .add_option("--wait SECONDS", o->wait,
+                    "Seconds for which a node is asked to keep a request open until it has news, at most "
+                    "300; 0: use --poll")
+        .between(0, node::question::longest_wait.count())
         .shows_default();
     command.add_flag("-q,--quiet", o->quiet, "Print nothing but errors and answers");
     o->how.add_to(command);

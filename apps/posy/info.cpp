@@ -285,7 +285,7 @@ void add_info(command_line& app) {
         add_command(app, "info", "Show what a filter is, what it holds and how good it is now",
                     "  posy info urls.posy\n"
                     "  posy info --json *.posy | jq .false_positive_rate");
-    command.add_option("FILES", s->files, "Files of filters; - for standard input").required();
+    command.add_option("FILES", s->files, "Filters: files, URLs, or - for standard input").required();
     command.add_flag("--json", s->json, "Print one JSON object per filter");
     s->reading.add_to(command);
     command.add_flag("-v,--verbose", s->verbose,

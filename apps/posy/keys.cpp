@@ -113,10 +113,9 @@ void key_options::add_to(command_line& command, const std::string& name, const s
                                                      : "--delimiter takes one character, or \\t";
         });
     command
-        .add_option(
-            "--json-path PATH", json_path,
-            "Lines are JSON, and the key is the value at this path, e.g. user.id or /user/id (default: "
-            "lines are text)")
+        .add_option("--json-path PATH", json_path,
+                    "Lines are JSON, and the key is the value at this path, e.g. user.id or /user/id "
+                    "(default: none; the key is the whole line)")
         .excludes("--field");
     command.add_flag("--words", words, "Each word of the text is a key")
         .excludes("--field")

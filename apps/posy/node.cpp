@@ -50,8 +50,11 @@ void add_node(command_line& app) {
         "known,\n"
         "2 on an error.");
     auto arguments = std::make_shared<node_arguments>();
-    add_node_options(command, *arguments, "127.0.0.1:3130",
-                     "Keys that the summary is planned for, e.g. 1000000 or 1M");
+    add_node_options(command, *arguments,
+                     {.listen = "127.0.0.1:3130",
+                      .items = "Keys that the summary is planned for, e.g. 1000000 or 1M",
+                      .clients = "ask who has a key",
+                      .servers = "peers"});
     command.add_option("--data FOLDER", arguments->how.data,
                        "Folder for the keys (default: none; the keys are lost when the node stops)");
     command.add_flag(

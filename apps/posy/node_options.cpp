@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <boost/asio/ip/address.hpp>
 
+#include "node/summary_protocol.hpp"
 #include "numbers.hpp"
 #include "posy/base/machine.hpp"
 #include "secret_file.hpp"
@@ -52,7 +53,7 @@ bool loopback(const http::host_port& at) {
 }
 
 // Where it listens.
-void add_listening_options(command_line& command, node_arguments& a) {
+void add_listening_options(command_line& command, node_arguments& a, const node_help& help) {
     command.add_option(
         "--listen ADDRESS", a.listen,
         "Address to listen on, HOST:PORT; port 0 takes a free one; may be repeated (default: " +
@@ -64,10 +65,9 @@ void add_listening_options(command_line& command, node_arguments& a) {
                        "PEM file of the certificate for --listen-tls, with its chain (default: none)");
     command.add_option("--tls-key FILE", a.how.tls_key,
                        "PEM file of the private key of --tls-cert (default: the file of --tls-cert)");
-    command.add_option(
-        "--tls-ca FILE", a.how.tls_authority,
-        "PEM file of the authorities that must have signed the certificates of peers and origins "
-        "(default: those of the system)");
+    command.add_option("--tls-ca FILE", a.how.tls_authority,
+                       "PEM file of the authorities that must have signed the certificates of " +
+                           help.servers + " (default: those of the system)");
 }
 
 // Which peers it follows, and how.
@@ -96,8 +96,9 @@ void add_peer_options(command_line& command, node_arguments& a) {
         .shows_default();
     command
         .add_option("--wait SECONDS", a.wait,
-                    "Seconds for which a peer is asked to keep a request open, when --poll is 0")
-        .between(0.0, longest)
+                    "Seconds for which a peer is asked to keep a request open until it has news, at most "
+                    "300; for --poll 0")
+        .between(0, node::question::longest_wait.count())
         .shows_default();
     command.add_flag("--hint", a.how.hint, "Tell peers of every new summary; for peers that use --poll");
 }
@@ -136,7 +137,7 @@ void add_limit_options(command_line& command, node_arguments& a) {
 }
 
 // Who may do what.
-void add_access_options(command_line& command, node_arguments& a) {
+void add_access_options(command_line& command, node_arguments& a, const node_help& help) {
     command.add_option("--token-file FILE", a.token_file,
                        "File with a secret shared by all nodes; requests that carry it may do everything "
                        "(default: none)");
@@ -144,10 +145,9 @@ void add_access_options(command_line& command, node_arguments& a) {
         "--allow-peer NETWORK", a.allow_peers,
         "Network whose machines may read summaries and ask for keys here without the token, as 10.0.0.0/8, "
         "loopback, link-local or private; may be repeated (default: none)");
-    command.add_option(
-        "--allow-client NETWORK", a.allow_clients,
-        "Network whose machines may ask who has a key, and use the proxy, without the token, as "
-        "10.0.0.0/8 or private; may be repeated (default: none)");
+    command.add_option("--allow-client NETWORK", a.allow_clients,
+                       "Network whose machines may " + help.clients +
+                           " without the token, as 10.0.0.0/8 or private; may be repeated (default: none)");
     command.add_option(
         "--allow-admin NETWORK", a.allow_administrators,
         "Network whose machines may do everything (change keys, see metrics) without the token, "
@@ -156,11 +156,11 @@ void add_access_options(command_line& command, node_arguments& a) {
         "--host-name NAME", a.how.host_names,
         "Another name by which clients and peers call this machine; may be repeated. Requests for unknown "
         "names get 421. Known are its addresses, localhost, its host name, and the hosts of --listen and "
-        "--name");
+        "--name (default: no other)");
 }
 
 // What is told of the set, and when.
-void add_publishing_options(command_line& command, node_arguments& a, const std::string& items) {
+void add_publishing_options(command_line& command, node_arguments& a, const node_help& help) {
     command
         .add_option(
             "--sharing", a.sharing,
@@ -169,7 +169,7 @@ void add_publishing_options(command_line& command, node_arguments& a, const std:
             "every key")
         .one_of(names_of<node::sharing>())
         .shows_default();
-    add_amount(command, "--items N", a.how.items, items).shows_default();
+    add_amount(command, "--items N", a.how.items, help.items).shows_default();
     command
         .add_option("--fpr RATE", a.how.rate,
                     "False-positive rate of the summary when the set has --items keys")
@@ -217,13 +217,12 @@ http::networks networks_of(std::string_view option, const std::vector<std::strin
     return all;
 }
 
-void add_node_options(command_line& command, node_arguments& a, const std::string& default_listen,
-                      const std::string& items) {
-    a.default_listen = default_listen;
-    add_listening_options(command, a);
-    add_access_options(command, a);
+void add_node_options(command_line& command, node_arguments& a, const node_help& help) {
+    a.default_listen = help.listen;
+    add_listening_options(command, a, help);
+    add_access_options(command, a, help);
     add_peer_options(command, a);
-    add_publishing_options(command, a, items);
+    add_publishing_options(command, a, help);
     add_limit_options(command, a);
     command.add_flag("-q,--quiet", a.how.quiet, "Print nothing but errors");
 }

@@ -25,9 +25,14 @@ struct node_arguments {
     unsigned threads = 0;
 };
 
-// `items` is the help of --items.
-void add_node_options(command_line&, node_arguments&, const std::string& default_listen,
-                      const std::string& items);
+// What the help of `posy node` and that of `posy proxy` say differently.
+struct node_help {
+    std::string listen;   // the default address
+    std::string items;    // help of --items
+    std::string clients;  // what --allow-client allows
+    std::string servers;  // whose certificates --tls-ca checks
+};
+void add_node_options(command_line&, node_arguments&, const node_help&);
 // The networks of an option that is given once for each.
 http::networks networks_of(std::string_view option, const std::vector<std::string>& texts);
 // The options, checked: what would be unsafe is refused.

@@ -109,8 +109,9 @@ void add_pack(command_line& app) {
         "  posy pack --queryable small urls.posy -o urls.packed     'posy query' reads it as it is\n"
         "  posy pack --from-keys urls.txt --max-bytes 1400 -o packet   never a byte more\n"
         "  posy pack big.posy | ssh host posy unpack - -o big.posy");
-    o->keys.add_to(pack, "FILES",
-                   "File of the filter; with --from-keys, files of keys; - or none for standard input");
+    o->keys.add_to(
+        pack, "FILES",
+        "The filter, in a file or at a URL; with --from-keys, files of keys; - or none for standard input");
     o->hash.add_to(pack);
     pack.add_flag(
         "--from-keys", o->from_keys,
@@ -145,7 +146,7 @@ void add_pack(command_line& app) {
         app, "unpack", "Turn a message back into a file that is mapped and queried as it is",
         "  posy unpack urls.packed -o urls.posy\n"
         "  posy unpack --max-array 2GiB sparse.packed -o sparse.posy   a large array in few bytes");
-    unpack.add_option("FILE", s->file, "The message; - for standard input").required();
+    unpack.add_option("FILE", s->file, "The message: a file, a URL, or - for standard input").required();
     unpack.add_option("-o,--output FILE", s->output, "File to write; - for standard output").shows_default();
     s->reading.add_to(unpack);
     unpack.runs([s] {

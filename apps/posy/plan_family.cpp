@@ -42,14 +42,14 @@ std::string way_of(const reconcile::forecast& f) {
 
 void family_options::add_to(command_line& command) {
     command.add_option(
-        "--window TIME", generations_,
+        "--window N", generations_,
         "Also plan a filter of recently seen keys with this number of generations; --items is then the "
-        "number of keys per window, where a key counts once in each generation that sees it");
+        "number of keys per window, where a key counts once in each generation that sees it (default: none)");
     command.add_option("--value-bits BITS", value_bits_,
-                       "Also plan a Bloomier map with values of this many bits, 1 to 64");
-    command.add_option(
-        "--difference N", difference_,
-        "Also plan the reconciliation of two such sets that differ by this many items, e.g. 1k");
+                       "Also plan a Bloomier map with values of this many bits, 1 to 64 (default: none)");
+    command.add_option("--difference N", difference_,
+                       "Also plan the reconciliation of two such sets that differ by this many items, e.g. "
+                       "1k (default: none)");
     command.add_option("--items-there N", items_there_,
                        "With --difference: number of items in the other set (default: --items)");
     command.add_flag(

@@ -113,9 +113,13 @@ void add_proxy(command_line& app) {
         "  curl -x http://127.0.0.1:3128 -sD - http://example.org/ -o /dev/null");
     auto a = std::make_shared<arguments>();
     a->node.how.items = 0;
-    add_node_options(command, a->node, "127.0.0.1:3128",
-                     "Objects that the summary is planned for, e.g. 100k; 0: one per 8 KiB of --memory and "
-                     "--disk-bytes, at least 1,000");
+    add_node_options(
+        command, a->node,
+        {.listen = "127.0.0.1:3128",
+         .items = "Objects that the summary is planned for, e.g. 100k; 0: one per 8 KiB of --memory "
+                  "and --disk-bytes, at least 1,000",
+         .clients = "use the proxy, and ask who has a key,",
+         .servers = "peers and origins"});
     add_cache_options(command, *a);
     command.runs([a] { run(*a); });
 }

@@ -140,7 +140,7 @@ void add_query(command_line& app) {
         "Exit status: 0 if a key was printed or counted, 1 if none, 2 on an error.");
     command
         .add_option("FILTER", o->filter,
-                    "The filter: a file, - for standard input, or the URL where it is published")
+                    "The filter: a file, the URL where it is published, or - for standard input")
         .required();
     o->keys.add_to(command);
     o->how.add_to(command);

@@ -310,8 +310,10 @@ void add_reconcile(command_line& app, const std::vector<std::string>& peer_comma
                      "Print only the keys that the other side lacks, without the mark <");
     command.add_flag("--remote", o->remote,
                      "Answer a peer on standard input and output, or on --in and --out");
-    command.add_option("--in PIPE", o->in, "Named pipe to read the messages of the peer from; needs --out");
-    command.add_option("--out PIPE", o->out, "Named pipe to write the messages for the peer to; needs --in");
+    command.add_option("--in PIPE", o->in,
+                       "Named pipe to read the messages of the peer from; needs --out (default: none)");
+    command.add_option("--out PIPE", o->out,
+                       "Named pipe to write the messages for the peer to; needs --in (default: none)");
     command.add_option("--limit SIZE", o->limit,
                        "Largest message to accept from a peer in bytes, e.g. 64MiB (default: 1GiB)");
     o->reading.add_to(command);

@@ -99,7 +99,9 @@ void add_replay(command_line& app) {
         "bytes), or a log in the common format; gzipped or not (default: a small made-up trace)");
     command
         .add_option("--sharing", a->sharing,
-                    "Ways of sharing to compare (as --sharing of posy proxy), separated by commas")
+                    "Ways of sharing to compare, separated by commas: none; full, an uncoded filter; "
+                    "compressed, a coded filter; delta, a coded filter and then its changes; ask: no "
+                    "summary, and every other proxy is asked for every object")
         .separated_by(',')
         .one_of(names_of<node::sharing>())
         .shows_default();

@@ -171,9 +171,9 @@ void add_seen(command_line& app) {
         "With --state, SIGINT and SIGTERM end the input: what was read until then is remembered.\n"
         "Exit status: 0 if a key was printed, 1 if none, 2 on an error.");
     o->keys.add_to(command);
-    command.add_option(
-        "--window TIME", o->window,
-        "How long to remember a key, e.g. 90s, 0.5s, 10m, 1.5h or 7d (default: that of --state)");
+    command.add_option("--window TIME", o->window,
+                       "How long to remember a key, e.g. 90s, 0.5s, 10m, 1.5h or 7d; a number alone is in "
+                       "seconds (default: that of the --state file; needed if there is none)");
     command
         .add_option("-n,--items N", o->items,
                     "Largest number of keys per window; a key counts once in each generation that sees it")

@@ -53,7 +53,8 @@ void add_combination(command_line& app, const std::string& name, const std::stri
     command_line command = add_command(app, name, what, examples);
     command
         .add_option("FILES", s->files,
-                    "Files of filters of one kind and geometry, one or several in each; - for standard input")
+                    "Filters of one kind and geometry: files or URLs with one or several in each, or - for "
+                    "standard input")
         .required();
     command.add_option("-o,--output FILE", s->output, "File to write; - for standard output").shows_default();
     s->lock.add_to(command);
@@ -88,7 +89,7 @@ void add_fold(command_line& app) {
                     "  posy fold big.posy -o half.posy\n"
                     "  posy fold big.posy --by 10 -o tenth.posy\n"
                     "The result is, bit for bit, the filter that would have been built at that size.");
-    command.add_option("FILE", s->file, "The filter; - for standard input").required();
+    command.add_option("FILE", s->file, "The filter: a file, a URL, or - for standard input").required();
     command
         .add_option("--by N", s->by, "Factor by which the array shrinks; must divide the number of its bits")
         .between(std::uint64_t{1}, max_bits)

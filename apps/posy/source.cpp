@@ -25,7 +25,8 @@ void fetch_options::add_to(command_line& command) {
         .shows_default();
     command
         .add_option("--max-size SIZE", max_size,
-                    "For a URL: largest answer to accept, in bytes, and largest array in it, e.g. 64MiB")
+                    "For a URL: largest answer to accept, in bytes, e.g. 64MiB; the array in it may take as "
+                    "much, or less if --max-array is smaller")
         .shows_default();
     command.add_option("--token-file FILE", token_file,
                        "For a URL: file with the token that the server wants, sent as Authorization: Bearer "
@@ -44,7 +45,7 @@ node::remote fetch_options::remote(const std::string& url, const read_limits& li
     from.timeout = std::chrono::milliseconds(static_cast<std::int64_t>(timeout * 1000));
     from.max_time = std::chrono::milliseconds(static_cast<std::int64_t>(max_time * 1000));
     from.max_bytes = parse_amount(max_size);
-    from.believed_bytes = limits.believed_bytes;
+    from.limits = limits;
     from.tls_authority = tls_authority;
     if (!token_file.empty()) from.token = read_secret("--token-file", token_file);
     return from;
