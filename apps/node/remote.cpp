@@ -17,7 +17,9 @@ using namespace std::chrono_literals;
 namespace {
 
 read_limits limits_of(const remote& from) {
-    return {.max_bytes = from.max_bytes, .believed_bytes = from.believed_bytes};
+    read_limits limits = from.limits;
+    limits.max_bytes = std::min(limits.max_bytes, from.max_bytes);
+    return limits;
 }
 
 http::request_head get(const remote& from) {

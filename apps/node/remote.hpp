@@ -22,12 +22,12 @@ namespace posy::node {
 
 struct remote {
     http::url where;
-    std::string token;                                            // sent as a bearer's, unless empty
-    std::string tls_authority;                                    // PEM file; empty: the system's authorities
-    std::chrono::milliseconds timeout{30'000};                    // without a byte
-    std::chrono::milliseconds max_time{600'000};                  // for the whole answer, if that is more
-    std::uint64_t max_bytes = std::uint64_t{1} << 30;             // of the answer, and of the array in it
-    std::uint64_t believed_bytes = read_limits{}.believed_bytes;  // of the array, however short the answer
+    std::string token;                                 // sent as a bearer's, unless empty
+    std::string tls_authority;                         // PEM file; empty: the system's authorities
+    std::chrono::milliseconds timeout{30'000};         // without a byte
+    std::chrono::milliseconds max_time{600'000};       // for the whole answer, if that is more
+    std::uint64_t max_bytes = std::uint64_t{1} << 30;  // of the answer, and of the array in it
+    read_limits limits{};                              // of the array, if that is less
 };
 
 // The body of the answer. Throws std::runtime_error, which says what to do.

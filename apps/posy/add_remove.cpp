@@ -1,6 +1,5 @@
 // posy add, posy remove: change a filter in its file.
 #include <fmt/core.h>
-#include <CLI/CLI.hpp>
 
 #include <mutex>
 
@@ -76,19 +75,21 @@ void run_remove(const options& o) {
 
 }  // namespace
 
-void add_add_and_remove(CLI::App& app) {
+void add_add_and_remove(command_line& app) {
     const auto command = [&](const std::string& name, const std::string& what, const std::string& examples,
                              auto run) {
         const auto o = std::make_shared<options>();
-        CLI::App* sub = add_command(app, name, what, examples);
-        sub->add_option("FILTER", o->filter,
-                        "File of the filter, which is changed in place unless -o is given")
-            ->required();
-        o->keys.add_to(*sub);
-        sub->add_option("-o,--output", o->output, "File to write instead of FILTER; - for standard output");
-        o->lock.add_to(*sub);
-        o->reading.add_to(*sub);
-        sub->callback([o, run] { run(*o); });
+        command_line sub = add_command(app, name, what, examples);
+        sub.add_option(
+               "FILTER", o->filter,
+               "File of the filter, which is changed in place unless -o is given; with -o it may be a URL")
+            .required();
+        o->keys.add_to(sub);
+        sub.add_option("-o,--output FILE", o->output,
+                       "File to write instead of FILTER; - for standard output (default: FILTER itself)");
+        o->lock.add_to(sub);
+        o->reading.add_to(sub);
+        sub.runs([o, run] { run(*o); });
     };
     command("add", "Add keys to a filter",
             "  posy add seen.posy new.txt\n"

@@ -1,7 +1,6 @@
 // posy build: build a filter from keys, on all cores.
 #include <fmt/core.h>
 #include <unistd.h>
-#include <CLI/CLI.hpp>
 
 #include <mutex>
 
@@ -119,27 +118,27 @@ void run(const options& o) {
 
 }  // namespace
 
-void add_build(CLI::App& app) {
+void add_build(command_line& app) {
     const auto o = std::make_shared<options>();
-    CLI::App* command =
+    command_line command =
         add_command(app, "build", "Build a filter from keys",
                     "  posy build urls.txt -o urls.posy                       1 % false positives\n"
                     "  posy build a.txt b.txt --fpr 0.001 --layout spread -o f.posy\n"
                     "  posy build cities.csv --field 1 -o - | ssh host posy query - people.csv --field 3\n"
                     "  posy build --counting --items 1M -o cache.posy         keys can be removed\n"
                     "  find . -print0 | posy build --null --items 100k -o names.posy");
-    o->keys.add_to(*command);
-    o->shape.add_to(*command, "the number of keys");
-    o->hash.add_to(*command);
-    command->add_option("-o,--output", o->output, "File to write; - for standard output")->required();
-    command->add_flag("--counting", o->counting, "Keep a counter per bit, so that keys can be removed later");
-    command->add_flag("--growing", o->growing,
-                      "Build a growing filter: it keeps its rate for any number of keys, including those "
-                      "added or united later");
-    command->add_option("--counter-bits", o->counter_bits, "Bits per counter with --counting, 4 or 8")
-        ->check(CLI::IsMember({4u, 8u}))
-        ->capture_default_str();
-    command->callback([o] { run(*o); });
+    o->keys.add_to(command);
+    o->shape.add_to(command, "the number of keys");
+    o->hash.add_to(command);
+    command.add_option("-o,--output FILE", o->output, "File to write; - for standard output").required();
+    command.add_flag("--counting", o->counting, "Keep a counter per bit, so that keys can be removed later");
+    command.add_flag("--growing", o->growing,
+                     "Build a growing filter: it keeps its rate for any number of keys, including those "
+                     "added or united later");
+    command.add_option("--counter-bits BITS", o->counter_bits, "Bits per counter with --counting, 4 or 8")
+        .one_of({"4", "8"})
+        .shows_default();
+    command.runs([o] { run(*o); });
 }
 
 }  // namespace posy::tool

@@ -1,6 +1,5 @@
 // posy compare: how much two sets have in common, from their filters alone.
 #include <fmt/core.h>
-#include <CLI/CLI.hpp>
 
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -104,23 +103,25 @@ void run(const options& o) {
 
 }  // namespace
 
-void add_compare(CLI::App& app) {
+void add_compare(command_line& app) {
     const auto o = std::make_shared<options>();
-    CLI::App* command = add_command(
+    command_line command = add_command(
         app, "compare", "Estimate the sizes of two sets, their intersection, union and similarity",
         "  posy compare monday.posy tuesday.posy\n"
         "  posy compare a.posy b.posy --level 0.99 --json\n"
         "  posy compare a.posy b.posy --formulas");
-    command->add_option("A", o->a, "File of a filter; - for standard input")->required();
-    command->add_option("B", o->b, "File of another filter of the same geometry; - for standard input")
-        ->required();
-    command->add_option("--level", o->level, "Probability that an interval contains the true value")
-        ->capture_default_str();
-    command->add_flag("--formulas", o->formulas,
-                      "Add the two formulas of Broder and Mitzenmacher's survey for |A ∩ B| (layout spread)");
-    command->add_flag("--json", o->json, "Print a JSON object");
-    o->reading.add_to(*command);
-    command->callback([o] { run(*o); });
+    command.add_option("A", o->a, "A filter: a file, a URL, or - for standard input").required();
+    command
+        .add_option("B", o->b, "Another filter of the same geometry: a file, a URL, or - for standard input")
+        .required();
+    command
+        .add_option("--level PROBABILITY", o->level, "Probability that an interval contains the true value")
+        .shows_default();
+    command.add_flag("--formulas", o->formulas,
+                     "Add the two formulas of Broder and Mitzenmacher's survey for |A ∩ B| (layout spread)");
+    command.add_flag("--json", o->json, "Print a JSON object");
+    o->reading.add_to(command);
+    command.runs([o] { run(*o); });
 }
 
 }  // namespace posy::tool

@@ -7,7 +7,6 @@
 //
 // Or a spectral filter, if the number of different keys is known and most counts are to be exact.
 #include <fmt/core.h>
-#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <charconv>
@@ -240,83 +239,85 @@ void ask(const options& o) {
 }
 
 std::string between_0_and_1(const std::string& text) {
-    double share = 0;
-    const bool fine = CLI::detail::lexical_cast(text, share) && share > 0 && share < 1;
-    return fine ? std::string() : text + " is not between 0 and 1";
+    const auto share = parse_number(text);
+    return share && *share > 0 && *share < 1 ? std::string() : text + " is not between 0 and 1";
 }
 
 // After --ask and --field.
-void add_sketch_options(CLI::App& command, options& o) {
+void add_sketch_options(command_line& command, options& o) {
     command
-        .add_option("--weight-field", o.weight_field,
+        .add_option("--weight-field N", o.weight_field,
                     "Number of the field with the weight of the key, an unsigned integer; fields are counted "
                     "from 1 (default: each key counts once)")
-        ->check(CLI::Range(1, 1'000'000))
-        ->needs("--field");
+        .between(1, 1'000'000)
+        .needs("--field");
     command
-        .add_option("--epsilon", o.epsilon,
+        .add_option("--epsilon SHARE", o.epsilon,
                     "Largest error as a share of the total count (default: 0.0001, or half of --threshold if "
                     "that is less)")
-        ->check(between_0_and_1);
-    command.add_option("--delta", o.delta, "Probability that an error is larger than --epsilon")
-        ->check(between_0_and_1)
-        ->capture_default_str();
+        .check(between_0_and_1);
+    command.add_option("--delta PROBABILITY", o.delta, "Probability that an error is larger than --epsilon")
+        .check(between_0_and_1)
+        .shows_default();
     command
-        .add_option("--memory", o.memory,
+        .add_option("--memory SIZE", o.memory,
                     "Memory for the counters in bytes, e.g. 64MiB (default: what the errors asked for take)")
-        ->excludes("--epsilon");
+        .excludes("--epsilon");
     command.add_flag("--conservative", o.conservative,
                      "Count by conservative update, which has smaller errors (default)");
     command
         .add_flag("--plain", o.plain,
                   "Count by plain update, so that united sketches are exactly the sketch of all keys")
-        ->excludes("--conservative");
-    command.add_option("--top", o.top, "Number of most frequent keys to keep and print; 0 for none")
-        ->capture_default_str();
+        .excludes("--conservative");
+    command.add_option("--top N", o.top, "Number of most frequent keys to keep and print; 0 for none")
+        .shows_default();
     command
-        .add_option("--threshold", o.threshold,
+        .add_option("--threshold SHARE", o.threshold,
                     "Print all keys with at least this share of the total count, between 0 and 1, instead of "
-                    "--top")
-        ->check(between_0_and_1)
-        ->excludes("--top");
-    command.add_option("-o,--output", o.output,
+                    "the --top most frequent (default: none)")
+        .check(between_0_and_1)
+        .excludes("--top");
+    command.add_option("-o,--output FILE", o.output,
                        "File for the sketch; - for standard output, and then nothing else is printed "
                        "(default: not saved)");
     command.add_flag("--json", o.json, "Print a JSON object with the keys, the total and the error bound");
     for (const char* counting : {"--weight-field", "--epsilon", "--delta", "--memory", "--conservative",
                                  "--plain", "--top", "--threshold", "--output", "--json"})
-        command.get_option(counting)->excludes("--ask");
+        command.find(counting).excludes("--ask");
 }
 
 // After all others, which some of these exclude.
-void add_spectral_options(CLI::App& command, options& o) {
-    auto* spectral = command.add_flag("--spectral", o.spectral,
-                                      "Count in a spectral filter: most estimates are exact; needs --items");
+void add_spectral_options(command_line& command, options& o) {
+    const option spectral = command.add_flag(
+        "--spectral", o.spectral, "Count in a spectral filter: most estimates are exact; needs --items");
     for (const char* other : {"--ask", "--epsilon", "--delta", "--top", "--threshold"})
-        spectral->excludes(other);
-    command.add_option("-n,--items", o.items, "Number of different keys that --spectral plans for, e.g. 20k")
-        ->needs(spectral);
+        spectral.excludes(other);
     command
-        .add_option("--wrong", o.wrong,
+        .add_option(
+            "-n,--items N", o.items,
+            "Number of different keys that --spectral plans for, e.g. 20k (no default; --spectral needs it)")
+        .needs("--spectral");
+    command
+        .add_option("--wrong SHARE", o.wrong,
                     "Largest share of the keys whose estimate by --spectral is too high (default: 0.01)")
-        ->needs(spectral)
-        ->excludes("--memory")
-        ->check(between_0_and_1);
+        .needs("--spectral")
+        .excludes("--memory")
+        .check(between_0_and_1);
     command
         .add_flag(
             "--recurring", o.recurring,
             "With --spectral: smaller errors for very skewed counts, in 50 % more memory; an estimate can "
             "rarely be too low, and filters of this kind cannot be united")
-        ->needs(spectral)
-        ->excludes("--conservative")
-        ->excludes("--plain");
+        .needs("--spectral")
+        .excludes("--conservative")
+        .excludes("--plain");
 }
 
 }  // namespace
 
-void add_count(CLI::App& app) {
+void add_count(command_line& app) {
     const auto o = std::make_shared<options>();
-    CLI::App* command = add_command(
+    command_line command = add_command(
         app, "count", "Count keys in a sketch and print the most frequent",
         "  posy count access.log --field 1 --delimiter ' '        the ten busiest clients\n"
         "  posy count --threshold 0.01 --words book.txt           words that are 1 % of all\n"
@@ -329,14 +330,15 @@ void add_count(CLI::App& app) {
         "estimates are exact except for a share --wrong of the keys. The largest estimate, 4294967295,\n"
         "stands for any count from there on.\n"
         "Exit status: 0 if a key was counted (--ask: was seen), 1 if none, 2 on an error.");
-    o->keys.add_to(*command);
-    o->hash.add_to(*command);
-    command->add_option("--ask", o->ask,
-                        "Count nothing; print the estimates that the sketch in this file has for the keys");
-    o->reading.add_to(*command);
-    add_sketch_options(*command, *o);
-    add_spectral_options(*command, *o);
-    command->callback([o] { !o->ask.empty() ? ask(*o) : o->spectral ? run_spectral(*o) : run(*o); });
+    o->keys.add_to(command);
+    o->hash.add_to(command);
+    command.add_option("--ask FILE", o->ask,
+                       "Count nothing; print the estimates that the sketch in this file, or at this URL, has "
+                       "for the keys (default: none)");
+    o->reading.add_to(command);
+    add_sketch_options(command, *o);
+    add_spectral_options(command, *o);
+    command.runs([o] { !o->ask.empty() ? ask(*o) : o->spectral ? run_spectral(*o) : run(*o); });
 }
 
 }  // namespace posy::tool

@@ -1,7 +1,6 @@
 #include "filter_options.hpp"
 
 #include <fmt/core.h>
-#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <charconv>
@@ -40,34 +39,34 @@ hash_seed parse_seed(const std::string& where, const std::string& text) {
 
 }  // namespace
 
-void filter_options::add_to(CLI::App& command, const std::string& items) {
-    command.add_option("-n,--items", items_,
+void filter_options::add_to(command_line& command, const std::string& items) {
+    command.add_option("-n,--items N", items_,
                        fmt::format("Number of items, e.g. 1000000 or 1M (default: {})", items));
     command.add_option(
-        "-f,--fpr", fpr_,
+        "-f,--fpr RATE", fpr_,
         "Highest false-positive rate, between 0 and 1 (default: 0.01 if nothing else decides it)");
     command.add_option(
-        "-b,--bits-per-item", bits_per_item_,
+        "-b,--bits-per-item BITS", bits_per_item_,
         "Size of the array in bits per item (default: the smallest that meets the other options)");
     command.add_option(
-        "--message-bits", message_bits_,
+        "--message-bits BITS", message_bits_,
         "Largest compressed message, in bits per item on average and without its frame (default: no limit); "
         "'posy pack --max-bytes' keeps a hard limit");
-    command.add_option("--max-memory", max_memory_,
+    command.add_option("--max-memory SIZE", max_memory_,
                        "Largest array in bytes, e.g. 64MiB (default: no limit, but 16 times the message if a "
                        "message or delta is limited or minimized)");
-    command.add_option("-k,--hashes", hashes_, "Number of hashes per key (default: the best number)");
-    command.add_option("--max-hashes", max_hashes_,
+    command.add_option("-k,--hashes N", hashes_, "Number of hashes per key (default: the best number)");
+    command.add_option("--max-hashes N", max_hashes_,
                        "Largest number of hashes per key (default: what the layout allows)");
     command
         .add_option("--layout", layout_,
                     "How the bits of a key lie in the array (default: blocked, or spread if a message or "
                     "delta counts)")
-        ->check(CLI::IsMember(names_of<layout_id>()));
+        .one_of(names_of<layout_id>());
     command.add_option(
-        "--delta-bits", delta_bits_,
+        "--delta-bits BITS", delta_bits_,
         "Largest delta in bits per item on average; needs --delta-fraction (default: no limit)");
-    command.add_option("--delta-fraction", delta_fraction_,
+    command.add_option("--delta-fraction SHARE", delta_fraction_,
                        "Share of the items that changes between two updates, between 0 and 1 (default: no "
                        "delta is planned)");
     command
@@ -75,7 +74,7 @@ void filter_options::add_to(CLI::App& command, const std::string& items) {
             "--minimize", minimize_,
             "What to minimize among the filters that meet the other options; delta needs --delta-fraction "
             "(default: message if a message or delta is limited, rate if the array is given, else memory)")
-        ->check(CLI::IsMember(names_of<goal>()));
+        .one_of(names_of<goal>());
 }
 
 wishes filter_options::to_wishes(std::uint64_t items) const {
@@ -99,22 +98,22 @@ geometry spectral_geometry(wishes w, const std::string& command) {
     return take(choose(w), command).geometry();
 }
 
-void hash_options::add_to(CLI::App& command, const std::string& unseeded) {
+void hash_options::add_to(command_line& command, const std::string& unseeded) {
     command
         .add_option("--hash", family_,
                     "Hash family; choose siphash if attackers may choose keys, because for the others anyone "
                     "can make any number of keys with one digest")
-        ->check(CLI::IsMember(names_of(hash_families())))
-        ->capture_default_str();
-    auto* seed = command.add_option(
-        "--seed", seed_,
+        .one_of(names_of(hash_families()))
+        .shows_default();
+    command.add_option(
+        "--seed SEED", seed_,
         fmt::format("Seed of the hash, decimal or hexadecimal after 0x (default: 0; for siphash {})",
                     unseeded));
     command
-        .add_option("--seed-file", seed_file_,
+        .add_option("--seed-file FILE", seed_file_,
                     "File that holds the seed as its only word, to keep it secret: the list of processes "
-                    "shows --seed")
-        ->excludes(seed);
+                    "shows --seed (default: none)")
+        .excludes("--seed");
 }
 
 hash_seed hash_options::seed() const {

@@ -4,15 +4,16 @@
 #include <optional>
 #include <string>
 
-#include "cli_forward.hpp"
 #include "posy/plan.hpp"
 
 namespace posy::tool {
 
+class command_line;
+
 class filter_options {
   public:
     // `items` says what the number of items is if it is not given.
-    void add_to(CLI::App&, const std::string& items);
+    void add_to(command_line&, const std::string& items);
     // What was asked for. `items` where the command line does not say.
     wishes to_wishes(std::uint64_t items = 0) const;
     bool has_items() const { return !items_.empty(); }
@@ -37,7 +38,7 @@ class hash_options {
     explicit hash_options(hash_family otherwise = hash_family::xxh3) : family_(name_of(otherwise)) {}
 
     // `unseeded` says what the seed of siphash is if none is given.
-    void add_to(CLI::App&, const std::string& unseeded = "a random key");
+    void add_to(command_line&, const std::string& unseeded = "a random key");
     bool has_seed() const { return !seed_.empty() || !seed_file_.empty(); }
     hash_family family() const { return *named<hash_family>(family_); }
     // The seed asked for; for siphash without one, a random key.

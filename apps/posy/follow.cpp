@@ -7,7 +7,6 @@
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
-#include <CLI/CLI.hpp>
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
@@ -22,6 +21,7 @@
 #include "locking.hpp"
 #include "node/backoff.hpp"
 #include "node/remote.hpp"
+#include "node/summary_protocol.hpp"
 #include "numbers.hpp"
 #include "posy/base/file.hpp"
 #include "source.hpp"
@@ -248,9 +248,9 @@ void run(const options& o) {
 
 }  // namespace
 
-void add_follow(CLI::App& app) {
+void add_follow(command_line& app) {
     const auto o = std::make_shared<options>();
-    CLI::App* command = add_command(
+    command_line command = add_command(
         app, "follow", "Keep a copy of a filter that is published at a URL",
         "  posy follow http://10.0.0.2:3130/summary -o theirs.posy          a node's filter, by deltas\n"
         "  posy follow https://example.org/annotated.posy -o annotated.posy  a file on a web server\n"
@@ -262,30 +262,29 @@ void add_follow(CLI::App& app) {
         "Ends on SIGINT, SIGTERM, or the end of the keys. Exit status: 2 on an error; with --query 0 if a "
         "key\n"
         "may be in the set and 1 if none; else 0.");
-    command->add_option("URL", o->url, "URL at which the filter is published")->required();
-    command->add_option("-o,--output", o->output,
-                        "File for the copy; replaced with every new version (default: none; needs --query)");
-    auto* query =
-        command->add_flag("--query", o->query,
-                          "Read keys from standard input, one per line, and print for each 'yes' (it "
-                          "may be in the set) or 'no', a tab and the key");
-    command->add_flag("--once", o->once, "Bring the copy up to date once, and exit")->excludes(query);
+    command.add_option("URL", o->url, "URL at which the filter is published").required();
+    command.add_option("-o,--output FILE", o->output,
+                       "File for the copy; replaced with every new version (default: none; needs --query)");
+    command.add_flag("--query", o->query,
+                     "Read keys from standard input, one per line, and print for each 'yes' (it "
+                     "may be in the set) or 'no', a tab and the key");
+    command.add_flag("--once", o->once, "Bring the copy up to date once, and exit").excludes("--query");
     command
-        ->add_option("--poll", o->poll,
-                     "Seconds between questions to a server that does not keep requests open as a node does")
-        ->check(CLI::Range(0.1, 1e6))
-        ->capture_default_str();
+        .add_option("--poll SECONDS", o->poll,
+                    "Seconds between questions to a server that does not keep requests open as a node does")
+        .between(0.1, 1e6)
+        .shows_default();
     command
-        ->add_option(
-            "--wait", o->wait,
-            "Seconds for which a node is asked to keep a request open until it has news; 0: use --poll")
-        ->check(CLI::Range(0, 300))
-        ->capture_default_str();
-    command->add_flag("-q,--quiet", o->quiet, "Print nothing but errors and answers");
-    o->how.add_to(*command);
-    o->lock.add_to(*command);
-    o->reading.add_to(*command);
-    command->callback([o] { run(*o); });
+        .add_option("--wait SECONDS", o->wait,
+                    "Seconds for which a node is asked to keep a request open until it has news, at most "
+                    "300; 0: use --poll")
+        .between(0, node::question::longest_wait.count())
+        .shows_default();
+    command.add_flag("-q,--quiet", o->quiet, "Print nothing but errors and answers");
+    o->how.add_to(command);
+    o->lock.add_to(command);
+    o->reading.add_to(command);
+    command.runs([o] { run(*o); });
 }
 
 }  // namespace posy::tool

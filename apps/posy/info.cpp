@@ -1,6 +1,5 @@
 // posy info: what a filter is, what is in it, how good it is now.
 #include <fmt/core.h>
-#include <CLI/CLI.hpp>
 
 #include <nlohmann/json.hpp>
 
@@ -319,23 +318,23 @@ std::string describe(message m, const std::string& name, bool json, bool verbose
 
 }  // namespace
 
-void add_info(CLI::App& app) {
+void add_info(command_line& app) {
     struct state {
         std::vector<std::string> files;
         reading_options reading;
         bool json = false, verbose = false;
     };
     const auto s = std::make_shared<state>();
-    CLI::App* command =
+    command_line command =
         add_command(app, "info", "Show what a filter is, what it holds and how good it is now",
                     "  posy info urls.posy\n"
                     "  posy info --json *.posy | jq .false_positive_rate");
-    command->add_option("FILES", s->files, "Files of filters; - for standard input")->required();
-    command->add_flag("--json", s->json, "Print one JSON object per filter");
-    s->reading.add_to(*command);
-    command->add_flag("-v,--verbose", s->verbose,
-                      "Also show which CPU instructions and memory pages are used");
-    command->callback([s] {
+    command.add_option("FILES", s->files, "Filters: files, URLs, or - for standard input").required();
+    command.add_flag("--json", s->json, "Print one JSON object per filter");
+    s->reading.add_to(command);
+    command.add_flag("-v,--verbose", s->verbose,
+                     "Also show which CPU instructions and memory pages are used");
+    command.runs([s] {
         std::string text;  // all or nothing: a stream that turns out to be damaged prints only its error
         const auto add = [&](message m, const std::string& name) {
             text += (text.empty() || s->json ? "" : "\n") + describe(std::move(m), name, s->json, s->verbose);

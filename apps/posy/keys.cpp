@@ -1,6 +1,5 @@
 #include "keys.hpp"
 
-#include <CLI/CLI.hpp>
 #include <charconv>
 #include <nlohmann/json.hpp>
 
@@ -100,34 +99,33 @@ std::string where(const block& block, std::string_view record) {
     return *block.file + ": at byte " + std::to_string(at);
 }
 
-void key_options::add_to(CLI::App& command, const std::string& name, const std::string& what) {
+void key_options::add_to(command_line& command, const std::string& name, const std::string& what) {
     command.add_option(name, files, what);
-    auto* by_field =
-        command
-            .add_option("--field", field,
-                        "Number of the field that is the key, counted from 1 (default: the whole line)")
-            ->check(CLI::Range(1, 1'000'000));
     command
-        .add_option("--delimiter", delimiter,
+        .add_option("--field N", field,
+                    "Number of the field that is the key, counted from 1 (default: the whole line)")
+        .between(1, 1'000'000);
+    command
+        .add_option("--delimiter CHARACTER", delimiter,
                     "Character that separates fields, or \\t for a tab (default: comma in *.csv, else tab)")
-        ->check([](const std::string& text) {
+        .check([](const std::string& text) {
             return text.size() == 1 || text == "\\t" ? std::string()
                                                      : "--delimiter takes one character, or \\t";
         });
-    auto* by_json =
-        command.add_option("--json-path", json_path,
-                           "Lines are JSON, and the key is the value at this path, e.g. user.id or /user/id");
+    command
+        .add_option("--json-path PATH", json_path,
+                    "Lines are JSON, and the key is the value at this path, e.g. user.id or /user/id "
+                    "(default: none; the key is the whole line)")
+        .excludes("--field");
     command.add_flag("--words", words, "Each word of the text is a key")
-        ->excludes(by_field)
-        ->excludes(by_json);
-    by_field->excludes(by_json);
+        .excludes("--field")
+        .excludes("--json-path");
     command.add_flag("--null", null, "Records end with a NUL byte instead of a newline");
     command.add_flag("--integers", integers, "Keys are decimal integers, hashed as 64-bit numbers");
     command.add_flag(
         "--skip-missing", skip_missing,
         "Skip records without the field, JSON value or integer asked for (default: they are an error)");
-    command.add_option("--threads", threads, "Number of threads (default: all cores)")
-        ->check(CLI::Range(1, 1024));
+    add_threads(command, threads);
 }
 
 unsigned key_options::thread_count() const { return threads != 0 ? threads : base::usable_cores(); }

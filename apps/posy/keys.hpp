@@ -12,10 +12,11 @@
 #include <string_view>
 #include <vector>
 
-#include "cli_forward.hpp"
 #include "posy/bloom_filter.hpp"
 
 namespace posy::tool {
+
+class command_line;
 
 struct block;
 
@@ -32,7 +33,7 @@ struct key_options {
     int stop = -1;  // a descriptor: the input ends when this can be read
 
     // `name` is that of the positional argument, and `what` its description.
-    void add_to(CLI::App&, const std::string& name = "KEYS",
+    void add_to(command_line&, const std::string& name = "KEYS",
                 const std::string& what = "Files of keys; - or none for standard input");
     char record_end() const { return null ? '\0' : '\n'; }
     unsigned thread_count() const;

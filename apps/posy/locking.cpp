@@ -1,7 +1,6 @@
 #include "locking.hpp"
 
 #include <fmt/core.h>
-#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <filesystem>
@@ -20,12 +19,12 @@ bool same_file(const fs::path& a, const fs::path& b) {
 
 }  // namespace
 
-void lock_options::add_to(CLI::App& command) {
+void lock_options::add_to(command_line& command) {
     command
-        .add_option("--lock-wait", wait,
+        .add_option("--lock-wait SECONDS", wait,
                     "Seconds to wait while another posy process changes the same file; 0 to fail at once")
-        ->check(CLI::Range(0.0, 1e6))
-        ->capture_default_str();
+        .between(0.0, 1e6)
+        .shows_default();
 }
 
 change_lock::change_lock(const std::string& path, const lock_options& how, bool option)

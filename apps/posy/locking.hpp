@@ -9,14 +9,15 @@
 #include <string>
 #include <vector>
 
-#include "cli_forward.hpp"
 #include "posy/base/file_lock.hpp"
 
 namespace posy::tool {
 
+class command_line;
+
 struct lock_options {
     double wait = 300;  // seconds
-    void add_to(CLI::App&);
+    void add_to(command_line&);
 };
 
 class change_lock {

@@ -1,11 +1,9 @@
 // posy: a good Unix filter for Bloom filters. One file per command; docs/tool.md shows them all.
 #include <unistd.h>
-#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
-#include <iostream>
 #include <string_view>
 
 #include "tool.hpp"
@@ -27,16 +25,11 @@ std::vector<std::string> take_peer_command(int& argc, char** argv) {
 
 int run(int argc, char** argv) {
     const std::vector<std::string> peer_command = take_peer_command(argc, argv);
-    CLI::App app{
-        "Bloom filters built to travel: sets in a few bits per item, sent in as few as theory allows",
-        "posy"};
-    app.set_version_flag("--version", "posy " POSY_VERSION);
-    app.require_subcommand(1);
-    app.set_help_all_flag("--help-all", "Help of every command");
-    app.footer(
-        "Files hold messages; - is standard input or output; a key is a line unless an option says "
-        "otherwise.\n"
-        "'posy COMMAND --help' shows examples; 'posy tour' shows everything in two minutes.");
+    program app("posy", "posy " POSY_VERSION,
+                "Bloom filters built to travel: sets in a few bits per item, sent in as few as theory allows",
+                "Files hold messages; - is standard input or output; a key is a line unless an option says "
+                "otherwise.\n"
+                "'posy COMMAND --help' shows examples; 'posy tour' shows everything in two minutes.");
     add_plan(app);
     add_build(app);
     add_query(app);
@@ -60,20 +53,9 @@ int run(int argc, char** argv) {
     add_tour(app);
     add_manual(app);
     try {
-        app.parse(argc, argv);
+        app.run(argc, argv);
     } catch (const answer_is_no&) {
         return 1;
-    } catch (const CLI::ParseError& e) {
-        if (e.get_exit_code() == 0) {
-            const int status = app.exit(e);
-            std::cout.flush();
-            if (!std::cout) throw failure("standard output: cannot write the help");
-            return status;
-        }
-        std::string name = "posy";
-        for (const CLI::App* sub : app.get_subcommands()) name += " " + sub->get_name();
-        std::fprintf(stderr, "posy: %s; try '%s --help'\n", e.what(), name.c_str());
-        return 2;
     } catch (const std::bad_alloc&) {
         std::fprintf(stderr, "posy: out of memory; use a smaller filter, --items, or fewer --threads\n");
         return 2;

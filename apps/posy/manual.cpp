@@ -1,7 +1,6 @@
 // The manual page and the shell completions, generated from the commands themselves: one description of every
 // option, in one place.
 #include <fmt/core.h>
-#include <CLI/CLI.hpp>
 
 #include <algorithm>
 
@@ -9,26 +8,6 @@
 
 namespace posy::tool {
 namespace {
-
-using commands = std::vector<const CLI::App*>;
-
-commands commands_of(const CLI::App& app) {
-    auto all = app.get_subcommands([](const CLI::App*) { return true; });
-    return {all.begin(), all.end()};
-}
-
-std::vector<const CLI::Option*> options_of(const CLI::App& command) {
-    auto all = command.get_options([](const CLI::Option* o) { return !o->get_positional(); });
-    return {all.begin(), all.end()};
-}
-
-bool takes_value(const CLI::Option& o) { return o.get_items_expected_max() > 0; }
-
-// Some defaults are not in the text: --help shows them beside the name.
-std::string text_of(const CLI::Option& o) {
-    const std::string& otherwise = o.get_default_str();
-    return o.get_description() + (otherwise.empty() ? "" : " (default: " + otherwise + ")");
-}
 
 // Text for roff: no line may start with a control character, and backslashes are doubled.
 std::string roff(std::string_view text) {
@@ -42,23 +21,22 @@ std::string roff(std::string_view text) {
     return out;
 }
 
-std::string manual(const CLI::App& app) {
+std::string manual(const program& app) {
+    const command_description posy = app.description();
     std::string page = fmt::format(".TH POSY 1 \"\" \"posy {}\" \"User Commands\"\n.SH NAME\nposy \\- {}\n",
-                                   POSY_VERSION, roff(app.get_description()));
+                                   POSY_VERSION, roff(posy.what));
     page += ".SH SYNOPSIS\n.B posy\n.I COMMAND\n[\\fIOPTIONS\\fR] [\\fIFILES\\fR]\n.SH DESCRIPTION\n" +
-            roff(app.get_footer()) + "\n.SH COMMANDS\n";
-    for (const CLI::App* command : commands_of(app)) {
-        page += fmt::format(".SS posy {}", command->get_name());
-        for (const CLI::Option* o :
-             command->get_options([](const CLI::Option* each) { return each->get_positional(); })) {
-            page += " " + o->get_name();
+            roff(posy.footer) + "\n.SH COMMANDS\n";
+    for (const command_description& command : app.commands()) {
+        page += ".SS posy " + command.name;
+        for (const std::string& argument : command.arguments) page += " " + argument;
+        page += "\n" + roff(command.what) + ".\n";
+        for (const option_description& o : command.options) {
+            page +=
+                fmt::format(".TP\n\\fB{}\\fR{}\n{}\n", roff(o.names),
+                            o.value.empty() ? "" : fmt::format(" \\fI{}\\fR", roff(o.value)), roff(o.help));
         }
-        page += "\n" + roff(command->get_description()) + ".\n";
-        for (const CLI::Option* o : options_of(*command)) {
-            page += fmt::format(".TP\n\\fB{}\\fR{}\n{}\n", roff(o->get_name(false, true)),
-                                takes_value(*o) ? " \\fIVALUE\\fR" : "", roff(text_of(*o)));
-        }
-        if (!command->get_footer().empty()) page += ".PP\n.nf\n" + roff(command->get_footer()) + "\n.fi\n";
+        if (!command.footer.empty()) page += ".PP\n.nf\n" + roff(command.footer) + "\n.fi\n";
     }
     page += ".SH EXIT STATUS\n0 if something was found or done, 1 if nothing was, 2 on an error.\n";
     return page;
@@ -70,21 +48,21 @@ std::string joined(const std::vector<std::string>& words) {
     return all;
 }
 
-std::vector<std::string> flags_of(const CLI::App& command) {
+std::vector<std::string> flags_of(const command_description& command) {
     std::vector<std::string> flags;
-    for (const CLI::Option* o : options_of(command)) {
-        for (const std::string& name : o->get_lnames()) flags.push_back("--" + name);
-        for (const std::string& name : o->get_snames()) flags.push_back("-" + name);
+    for (const option_description& o : command.options) {
+        for (const std::string& name : o.long_names) flags.push_back("--" + name);
+        for (const std::string& name : o.short_names) flags.push_back("-" + name);
     }
     return flags;
 }
 
-std::string bash(const CLI::App& app) {
+std::string bash(const program& app) {
     std::vector<std::string> names;
     std::string cases;
-    for (const CLI::App* command : commands_of(app)) {
-        names.push_back(command->get_name());
-        cases += fmt::format("    {}) words=\"{}\" ;;\n", command->get_name(), joined(flags_of(*command)));
+    for (const command_description& command : app.commands()) {
+        names.push_back(command.name);
+        cases += fmt::format("    {}) words=\"{}\" ;;\n", command.name, joined(flags_of(command)));
     }
     return fmt::format(R"(_posy() {{
   local current=${{COMP_WORDS[COMP_CWORD]}} words=
@@ -112,19 +90,19 @@ std::string quoted(std::string text) {
     return "'" + text + "'";
 }
 
-std::string zsh(const CLI::App& app) {
+std::string zsh(const program& app) {
     std::string list, cases;
-    for (const CLI::App* command : commands_of(app)) {
-        list += fmt::format("    {}\n", quoted(command->get_name() + ":" + command->get_description()));
-        cases += fmt::format("    {}) _arguments '*:file:_files'", command->get_name());
-        for (const CLI::Option* o : options_of(*command)) {
-            std::string what = text_of(*o);
+    for (const command_description& command : app.commands()) {
+        list += fmt::format("    {}\n", quoted(command.name + ":" + command.what));
+        cases += fmt::format("    {}) _arguments '*:file:_files'", command.name);
+        for (const option_description& o : command.options) {
+            std::string what = o.help;
             std::ranges::replace(what, '[', '(');
             std::ranges::replace(what, ']', ')');
             std::ranges::replace(what, ':', ',');
-            for (const std::string& name : o->get_lnames()) {
+            for (const std::string& name : o.long_names) {
                 cases += " " + quoted(fmt::format("--{}[{}]{}", name, what,
-                                                  takes_value(*o) ? ":value:_files" : ""));
+                                                  o.value.empty() ? "" : ":value:_files"));
             }
         }
         cases += " ;;\n";
@@ -137,17 +115,16 @@ std::string zsh(const CLI::App& app) {
         list, cases);
 }
 
-std::string fish(const CLI::App& app) {
+std::string fish(const program& app) {
     std::string script;
-    for (const CLI::App* command : commands_of(app)) {
-        script += fmt::format("complete -c posy -n __fish_use_subcommand -f -a {} -d {}\n",
-                              command->get_name(), quoted(command->get_description()));
-        for (const CLI::Option* o : options_of(*command)) {
-            script +=
-                fmt::format("complete -c posy -n '__fish_seen_subcommand_from {}'", command->get_name());
-            for (const std::string& name : o->get_lnames()) script += " -l " + name;
-            for (const std::string& name : o->get_snames()) script += " -s " + name;
-            script += fmt::format("{} -d {}\n", takes_value(*o) ? " -r" : "", quoted(text_of(*o)));
+    for (const command_description& command : app.commands()) {
+        script += fmt::format("complete -c posy -n __fish_use_subcommand -f -a {} -d {}\n", command.name,
+                              quoted(command.what));
+        for (const option_description& o : command.options) {
+            script += fmt::format("complete -c posy -n '__fish_seen_subcommand_from {}'", command.name);
+            for (const std::string& name : o.long_names) script += " -l " + name;
+            for (const std::string& name : o.short_names) script += " -s " + name;
+            script += fmt::format("{} -d {}\n", o.value.empty() ? "" : " -r", quoted(o.help));
         }
     }
     return script;
@@ -155,17 +132,18 @@ std::string fish(const CLI::App& app) {
 
 }  // namespace
 
-void add_manual(CLI::App& app) {
-    CLI::App* page = add_command(app, "manual", "Print the manual page in roff", "  posy manual | man -l -");
-    page->callback([&app] { print(manual(app)); });
+void add_manual(program& app) {
+    command_line page =
+        add_command(app, "manual", "Print the manual page in roff", "  posy manual | man -l -");
+    page.runs([&app] { print(manual(app)); });
 
     const auto shell = std::make_shared<std::string>();
-    CLI::App* command = add_command(app, "completion", "Print the completion script of a shell",
-                                    "  source <(posy completion bash)");
-    command->add_option("SHELL", *shell, "Shell to complete for: bash, zsh or fish")
-        ->required()
-        ->check(CLI::IsMember({"bash", "zsh", "fish"}));
-    command->callback([&app, shell] {
+    command_line command = add_command(app, "completion", "Print the completion script of a shell",
+                                       "  source <(posy completion bash)");
+    command.add_option("SHELL", *shell, "Shell to complete for: bash, zsh or fish")
+        .required()
+        .one_of({"bash", "zsh", "fish"});
+    command.runs([&app, shell] {
         print(*shell == "bash" ? bash(app) : *shell == "zsh" ? zsh(app) : fish(app));
     });
 }

@@ -2,7 +2,6 @@
 #include "node/node.hpp"
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include "node/key_repair.hpp"
 #include "node_options.hpp"
@@ -38,8 +37,8 @@ void repair(const std::string& folder) {
 
 }  // namespace
 
-void add_node(CLI::App& app) {
-    auto* command = add_command(
+void add_node(command_line& app) {
+    command_line command = add_command(
         app, "node", "Publish a set of keys to peers, and say which peers may have a key (docs/node.md)",
         "  posy node --data keys --peer b=http://10.0.0.2:3130 --peer c=http://10.0.0.3:3130\n"
         "  seq 1000 | sed s/^/+/ | curl -s --data-binary @- http://127.0.0.1:3130/keys\n"
@@ -51,19 +50,23 @@ void add_node(CLI::App& app) {
         "known,\n"
         "2 on an error.");
     auto arguments = std::make_shared<node_arguments>();
-    add_node_options(*command, *arguments, "127.0.0.1:3130");
-    command->add_option("--data", arguments->how.data,
-                        "Folder for the keys (default: none; the keys are lost when the node stops)");
-    command->add_flag(
+    add_node_options(command, *arguments,
+                     {.listen = "127.0.0.1:3130",
+                      .items = "Keys that the summary is planned for, e.g. 1000000 or 1M",
+                      .clients = "ask who has a key",
+                      .servers = "peers"});
+    command.add_option("--data FOLDER", arguments->how.data,
+                       "Folder for the keys (default: none; the keys are lost when the node stops)");
+    command.add_flag(
         "--sync", arguments->how.sync,
         "Answer a change only when it is on disk, so that it survives a loss of power; costs three disk "
         "flushes per key, or per 256 lines of one POST; needs --data (default: off)");
     auto repairing = std::make_shared<bool>(false);
-    command->add_flag(
+    command.add_flag(
         "--repair", *repairing,
         "Recover the keys of a damaged --data folder, print how many there are, and exit; the old files "
         "are kept in a new folder damaged-N in it");
-    command->callback([arguments, repairing] {
+    command.runs([arguments, repairing] {
         if (*repairing) return repair(arguments->how.data);
         if (arguments->how.sync && arguments->how.data.empty())
             throw failure("node: --sync needs the folder of the keys; name it with --data");

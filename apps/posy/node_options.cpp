@@ -1,11 +1,11 @@
 #include "node_options.hpp"
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <boost/asio/ip/address.hpp>
 
+#include "node/summary_protocol.hpp"
 #include "numbers.hpp"
 #include "posy/base/machine.hpp"
 #include "secret_file.hpp"
@@ -35,21 +35,6 @@ std::vector<http::host_port> addresses(const std::string& option, const std::vec
 
 constexpr double longest = 366 * 24 * 3600;  // seconds, of options that wait
 
-// Numbers as all commands take them: 10M, 2^20.
-const CLI::Validator& as_amount() {
-    static const CLI::Validator validator(
-        [](std::string& text) -> std::string {
-            try {
-                text = std::to_string(parse_amount(text));
-            } catch (const CLI::ValidationError& wrong) {
-                return wrong.what();
-            }
-            return {};
-        },
-        "", "amount");
-    return validator;
-}
-
 std::uint64_t peer_memory_of(const std::string& text) {
     const std::uint64_t memory = parse_amount(text);
     if (memory < node::options::least_peer_memory)
@@ -68,31 +53,30 @@ bool loopback(const http::host_port& at) {
 }
 
 // Where it listens.
-void add_listening_options(CLI::App& command, node_arguments& a) {
+void add_listening_options(command_line& command, node_arguments& a, const node_help& help) {
     command.add_option(
-        "--listen", a.listen,
+        "--listen ADDRESS", a.listen,
         "Address to listen on, HOST:PORT; port 0 takes a free one; may be repeated (default: " +
             a.default_listen + ", or none with --listen-tls)");
-    command.add_option("--listen-tls", a.listen_tls,
+    command.add_option("--listen-tls ADDRESS", a.listen_tls,
                        "Address to listen on for TLS, HOST:PORT; may be repeated; needs --tls-cert (default: "
                        "none)");
-    command.add_option("--tls-cert", a.how.tls_certificate,
+    command.add_option("--tls-cert FILE", a.how.tls_certificate,
                        "PEM file of the certificate for --listen-tls, with its chain (default: none)");
-    command.add_option("--tls-key", a.how.tls_key,
+    command.add_option("--tls-key FILE", a.how.tls_key,
                        "PEM file of the private key of --tls-cert (default: the file of --tls-cert)");
-    command.add_option(
-        "--tls-ca", a.how.tls_authority,
-        "PEM file of the authorities that must have signed the certificates of peers and origins "
-        "(default: those of the system)");
+    command.add_option("--tls-ca FILE", a.how.tls_authority,
+                       "PEM file of the authorities that must have signed the certificates of " +
+                           help.servers + " (default: those of the system)");
 }
 
 // Which peers it follows, and how.
-void add_peer_options(CLI::App& command, node_arguments& a) {
-    command.add_option("--name", a.how.name, "Name of this node among its peers (default: its address)");
-    command.add_option("--peer", a.peers,
+void add_peer_options(command_line& command, node_arguments& a) {
+    command.add_option("--name NAME", a.how.name, "Name of this node among its peers (default: its address)");
+    command.add_option("--peer PEER", a.peers,
                        "Peer to follow, NAME=URL or URL, or squid:NAME=URL for a Squid; may be repeated "
                        "(default: none)");
-    command.add_option("--peers", a.how.peers_file,
+    command.add_option("--peers FILE", a.how.peers_file,
                        "JSON file of further peers, {\"peers\": [\"NAME=URL\"]}; read again on SIGHUP "
                        "(default: none)");
     // No more than a quarter of what a small machine or container has.
@@ -100,131 +84,123 @@ void add_peer_options(CLI::App& command, node_arguments& a) {
         a.peer_memory = std::to_string(quarter);
     command
         .add_option(
-            "--peer-memory", a.peer_memory,
+            "--peer-memory SIZE", a.peer_memory,
             "Memory in bytes for the summaries of all peers together and for messages being received, "
             "e.g. 64MiB; by default at most a quarter of the machine's or container's")
-        ->capture_default_str();
+        .shows_default();
     command
-        .add_option("--poll", a.poll,
+        .add_option("--poll SECONDS", a.poll,
                     "Seconds between questions to a peer; 0: keep one request open at each peer, which it "
                     "answers when it has news")
-        ->check(CLI::Range(0.0, longest))
-        ->capture_default_str();
+        .between(0.0, longest)
+        .shows_default();
     command
-        .add_option("--wait", a.wait,
-                    "Seconds for which a peer is asked to keep a request open, when --poll is 0")
-        ->check(CLI::Range(0.0, longest))
-        ->capture_default_str();
+        .add_option("--wait SECONDS", a.wait,
+                    "Seconds for which a peer is asked to keep a request open until it has news, at most "
+                    "300; for --poll 0")
+        .between(0, node::question::longest_wait.count())
+        .shows_default();
     command.add_flag("--hint", a.how.hint, "Tell peers of every new summary; for peers that use --poll");
 }
 
 // What clients may take of it.
-void add_limit_options(CLI::App& command, node_arguments& a) {
-    command
-        .add_option("--threads", a.threads, "Threads that serve connections; 0: one per core (default: 0)")
-        ->check(CLI::Range(0.0, 1024.0));
-    command
-        .add_option(
-            "--max-connections", a.how.serving.max_connections,
-            "Most connections at a time; a further one closes the connection that has been idle longest, or "
-            "gets 503 if none is idle")
-        ->transform(as_amount())
-        ->check(CLI::Range(1.0, 1e6))
-        ->capture_default_str();
-    command
-        .add_option("--max-per-address", a.how.serving.max_per_address,
-                    "Most connections at a time from one address (IPv6: from one /64); further ones get 429; "
-                    "0: no limit")
-        ->transform(as_amount())
-        ->check(CLI::Range(0.0, 1e6))
-        ->capture_default_str();
+void add_limit_options(command_line& command, node_arguments& a) {
+    add_threads(command, a.threads);
+    add_amount(
+        command, "--max-connections N", a.how.serving.max_connections,
+        "Most connections at a time; a further one closes the connection that has been idle longest, or "
+        "gets 503 if none is idle")
+        .between(1.0, 1e6)
+        .shows_default();
+    add_amount(command, "--max-per-address N", a.how.serving.max_per_address,
+               "Most connections at a time from one address (IPv6: from one /64); further ones get 429; "
+               "0: no limit")
+        .between(0.0, 1e6)
+        .shows_default();
     command
         .add_option(
-            "--max-rate", a.how.serving.max_requests_per_second,
+            "--max-rate N", a.how.serving.max_requests_per_second,
             "Most requests per second from one address (IPv6: from one /64) other than loopback; further "
             "ones get 429; 0: no limit")
-        ->check(CLI::Range(0.0, 1e9))
-        ->capture_default_str();
+        .between(0.0, 1e9)
+        .shows_default();
     command
-        .add_option("--head-time", a.head_time, "Seconds in which a client has to send the head of a request")
-        ->check(CLI::PositiveNumber)
-        ->capture_default_str();
+        .add_option("--head-time SECONDS", a.head_time,
+                    "Seconds in which a client has to send the head of a request")
+        .positive()
+        .shows_default();
     command
-        .add_option("--idle-time", a.idle_time,
+        .add_option("--idle-time SECONDS", a.idle_time,
                     "Seconds for which a connection stays open between two requests")
-        ->check(CLI::PositiveNumber)
-        ->capture_default_str();
+        .positive()
+        .shows_default();
 }
 
 // Who may do what.
-void add_access_options(CLI::App& command, node_arguments& a) {
-    command.add_option("--token-file", a.token_file,
+void add_access_options(command_line& command, node_arguments& a, const node_help& help) {
+    command.add_option("--token-file FILE", a.token_file,
                        "File with a secret shared by all nodes; requests that carry it may do everything "
                        "(default: none)");
     command.add_option(
-        "--allow-peer", a.allow_peers,
+        "--allow-peer NETWORK", a.allow_peers,
         "Network whose machines may read summaries and ask for keys here without the token, as 10.0.0.0/8, "
         "loopback, link-local or private; may be repeated (default: none)");
+    command.add_option("--allow-client NETWORK", a.allow_clients,
+                       "Network whose machines may " + help.clients +
+                           " without the token, as 10.0.0.0/8 or private; may be repeated (default: none)");
     command.add_option(
-        "--allow-client", a.allow_clients,
-        "Network whose machines may ask who has a key, and use the proxy, without the token, as "
-        "10.0.0.0/8 or private; may be repeated (default: none)");
-    command.add_option(
-        "--allow-admin", a.allow_administrators,
+        "--allow-admin NETWORK", a.allow_administrators,
         "Network whose machines may do everything (change keys, see metrics) without the token, "
         "as 10.0.0.0/8; may be repeated (default: loopback, or none with --token-file)");
     command.add_option(
-        "--host-name", a.how.host_names,
+        "--host-name NAME", a.how.host_names,
         "Another name by which clients and peers call this machine; may be repeated. Requests for unknown "
         "names get 421. Known are its addresses, localhost, its host name, and the hosts of --listen and "
-        "--name");
+        "--name (default: no other)");
 }
 
 // What is told of the set, and when.
-void add_publishing_options(CLI::App& command, node_arguments& a) {
+void add_publishing_options(command_line& command, node_arguments& a, const node_help& help) {
     command
         .add_option(
             "--sharing", a.sharing,
             "What peers are told of the set: none; full, an uncoded filter; compressed, a coded filter; "
             "delta, a coded filter and then its changes; ask: nothing, and every peer is asked for "
             "every key")
-        ->check(CLI::IsMember(names_of<node::sharing>()))
-        ->capture_default_str();
-    command.add_option("--items", a.how.items, "Keys that the summary is planned for, e.g. 1000000 or 1M")
-        ->transform(as_amount())
-        ->capture_default_str();
+        .one_of(names_of<node::sharing>())
+        .shows_default();
+    add_amount(command, "--items N", a.how.items, help.items).shows_default();
     command
-        .add_option("--fpr", a.how.rate, "False-positive rate of the summary when the set has --items keys")
-        ->check(CLI::Range(0.000001, 0.5))
-        ->capture_default_str();
-    auto* by_items =
-        command
-            .add_option(
-                "--change", a.how.change,
-                "Publish a new summary when this share of the keys (or of --items, if that is more) has "
-                "changed, e.g. 0.02")
-            ->check(CLI::Range(0.0001, 1.0))
-            ->capture_default_str();
+        .add_option("--fpr RATE", a.how.rate,
+                    "False-positive rate of the summary when the set has --items keys")
+        .between(0.000001, 0.5)
+        .shows_default();
+    command
+        .add_option("--change SHARE", a.how.change,
+                    "Publish a new summary when this share of the keys (or of --items, if that is more) has "
+                    "changed, e.g. 0.02")
+        .between(0.0001, 1.0)
+        .shows_default();
     command
         .add_option(
-            "--change-bits", a.how.change_bits,
+            "--change-bits SHARE", a.how.change_bits,
             "Publish a new summary when this share of its bits has changed, e.g. 0.001; replaces --change "
             "(default: none)")
-        ->check(CLI::Range(0.000001, 0.5))
-        ->excludes(by_items);
+        .between(0.000001, 0.5)
+        .excludes("--change");
     command
         .add_option(
-            "--interval", a.interval,
+            "--interval SECONDS", a.interval,
             "Publish a new summary when a key has changed and the last one is at least this many seconds old")
-        ->check(CLI::Range(0.0, longest))
-        ->capture_default_str();
+        .between(0.0, longest)
+        .shows_default();
     a.hash.add_to(command);
     command
         .add_option(
-            "--rehash", a.rehash,
+            "--rehash TIME", a.rehash,
             "Change the seed of the summary at this interval, e.g. 1h or 1d, so that no key stays a false "
             "positive; every change costs each peer a whole summary; 0: never")
-        ->capture_default_str();
+        .shows_default();
 }
 
 }  // namespace
@@ -241,12 +217,12 @@ http::networks networks_of(std::string_view option, const std::vector<std::strin
     return all;
 }
 
-void add_node_options(CLI::App& command, node_arguments& a, const std::string& default_listen) {
-    a.default_listen = default_listen;
-    add_listening_options(command, a);
-    add_access_options(command, a);
+void add_node_options(command_line& command, node_arguments& a, const node_help& help) {
+    a.default_listen = help.listen;
+    add_listening_options(command, a, help);
+    add_access_options(command, a, help);
     add_peer_options(command, a);
-    add_publishing_options(command, a);
+    add_publishing_options(command, a, help);
     add_limit_options(command, a);
     command.add_flag("-q,--quiet", a.how.quiet, "Print nothing but errors");
 }

@@ -5,11 +5,12 @@
 #include <functional>
 #include <memory>
 
-#include "cli_forward.hpp"
 #include "filter_options.hpp"
 #include "node/node.hpp"
 
 namespace posy::tool {
+
+class command_line;
 
 // What the command line says, as text; parsed when the command runs.
 struct node_arguments {
@@ -21,10 +22,17 @@ struct node_arguments {
     double interval = 300, poll = 0;
     unsigned wait = 60;
     double head_time = 10, idle_time = 60;
-    std::size_t threads = 0;
+    unsigned threads = 0;
 };
 
-void add_node_options(CLI::App&, node_arguments&, const std::string& default_listen);
+// What the help of `posy node` and that of `posy proxy` say differently.
+struct node_help {
+    std::string listen;   // the default address
+    std::string items;    // help of --items
+    std::string clients;  // what --allow-client allows
+    std::string servers;  // whose certificates --tls-ca checks
+};
+void add_node_options(command_line&, node_arguments&, const node_help&);
 // The networks of an option that is given once for each.
 http::networks networks_of(std::string_view option, const std::vector<std::string>& texts);
 // The options, checked: what would be unsafe is refused.

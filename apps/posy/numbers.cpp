@@ -2,13 +2,13 @@
 
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "command_line.hpp"
 #include "tool.hpp"
 
 namespace posy::tool {
@@ -95,13 +95,20 @@ std::uint64_t parse_amount(const std::string& text) {
                                                                    {"GB", 1e9}};
     const auto found = std::ranges::find(units, unit, &std::pair<std::string, double>::first);
     if (wrong != std::errc{} || found == units.end() || !(number >= 0) || number * found->second > 1e18) {
-        throw CLI::ValidationError("'" + text + "' is not an amount such as 1000, 10M or 64KiB");
+        throw wrong_use("'" + text + "' is not an amount such as 1000, 10M or 64KiB");
     }
     const double amount = number * found->second;
     if (std::abs(amount - std::round(amount)) > 1e-6 * amount || (amount < 1 && number > 0)) {
-        throw CLI::ValidationError("'" + text + "' is not a whole number");
+        throw wrong_use("'" + text + "' is not a whole number");
     }
     return static_cast<std::uint64_t>(std::llround(amount));
+}
+
+std::optional<double> parse_number(std::string_view text) {
+    double number = 0;
+    const char* const end = text.data() + text.size();
+    const auto [at, wrong] = std::from_chars(text.data(), end, number);
+    return wrong == std::errc{} && at == end ? std::optional(number) : std::nullopt;
 }
 
 std::optional<std::uint64_t> parse_decimal(std::string_view text, unsigned decimals) {

@@ -24,8 +24,11 @@ nlohmann::ordered_json to_json(const estimate&);
 // Columns aligned on the widest cell; the first column to the left, the others to the right.
 std::string table(const std::vector<std::vector<std::string>>& rows);
 
-// "10M" → 10,000,000; "1.5G"; "64KiB" → 65,536; "2^20". Throws CLI::ValidationError.
+// "10M" → 10,000,000; "1.5G"; "64KiB" → 65,536; "2^20". Throws wrong_use.
 std::uint64_t parse_amount(const std::string& text);
+
+// All of the text as a number.
+std::optional<double> parse_number(std::string_view text);
 
 // "12.5" → 12,500 with three decimals; digits beyond them are cut off. Nothing if that is not all of the
 // text, or not below 2^64.

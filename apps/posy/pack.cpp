@@ -1,7 +1,6 @@
 // posy pack, posy unpack: the smallest message for transport, and back.
 #include <fmt/core.h>
 #include <unistd.h>
-#include <CLI/CLI.hpp>
 
 #include <mutex>
 
@@ -22,7 +21,7 @@ struct options {
     reading_options reading;
     lock_options lock;
     bool from_keys = false, fast = false;
-    std::string codec, queryable, output, max_bytes, max_memory;
+    std::string codec, queryable, output = "-", max_bytes, max_memory;
     std::optional<unsigned> max_hashes;
 };
 
@@ -102,54 +101,55 @@ void pack_filter(const options& o) {
 
 }  // namespace
 
-void add_pack(CLI::App& app) {
+void add_pack(command_line& app) {
     const auto o = std::make_shared<options>();
-    CLI::App* pack = add_command(
+    command_line pack = add_command(
         app, "pack", "Write the smallest message for transport",
         "  posy pack urls.posy -o urls.packed\n"
         "  posy pack --queryable small urls.posy -o urls.packed     'posy query' reads it as it is\n"
         "  posy pack --from-keys urls.txt --max-bytes 1400 -o packet   never a byte more\n"
         "  posy pack big.posy | ssh host posy unpack - -o big.posy");
-    o->keys.add_to(*pack, "FILES",
-                   "File of the filter; with --from-keys, files of keys; - or none for standard input");
-    o->hash.add_to(*pack);
-    pack->add_flag(
+    o->keys.add_to(
+        pack, "FILES",
+        "The filter, in a file or at a URL; with --from-keys, files of keys; - or none for standard input");
+    o->hash.add_to(pack);
+    pack.add_flag(
         "--from-keys", o->from_keys,
         "FILES hold keys: build the filter with the lowest rate whose message fits into --max-bytes");
-    pack->add_option("--max-bytes", o->max_bytes,
-                     "Largest size of the whole message in bytes, e.g. 1400 (default: no limit)");
-    pack->add_option(
-        "--max-memory", o->max_memory,
+    pack.add_option("--max-bytes SIZE", o->max_bytes,
+                    "Largest size of the whole message in bytes, e.g. 1400 (default: no limit)");
+    pack.add_option(
+        "--max-memory SIZE", o->max_memory,
         "With --from-keys: largest array at the receiver in bytes, e.g. 64KiB (default: no limit)");
-    pack->add_option("--max-hashes", o->max_hashes,
-                     "With --from-keys: largest number of hashes per key (default: no limit)");
-    pack->add_flag("--fast", o->fast, "Choose the faster codec, for a message that is up to 0.1 % larger");
-    pack->add_option(
+    pack.add_option("--max-hashes N", o->max_hashes,
+                    "With --from-keys: largest number of hashes per key (default: no limit)");
+    pack.add_flag("--fast", o->fast, "Choose the faster codec, for a message that is up to 0.1 % larger");
+    pack.add_option(
             "--codec", o->codec,
             "Codec of the message (default: the one with the smallest message, or with --fast a fast one)")
-        ->check(CLI::IsMember(names_of<codec_id>()));
-    pack->add_option("--queryable", o->queryable,
-                     "Compressed form that is queried without unpacking (default: none; the message is "
-                     "unpacked to query)")
-        ->check(CLI::IsMember(names_of<queryable_form>()));
-    pack->add_option("-o,--output", o->output, "File to write; - for standard output")->default_val("-");
-    o->lock.add_to(*pack);
-    o->reading.add_to(*pack);
-    pack->callback([o] { o->from_keys ? pack_keys(*o) : pack_filter(*o); });
+        .one_of(names_of<codec_id>());
+    pack.add_option("--queryable", o->queryable,
+                    "Compressed form that is queried without unpacking (default: none; the message is "
+                    "unpacked to query)")
+        .one_of(names_of<queryable_form>());
+    pack.add_option("-o,--output FILE", o->output, "File to write; - for standard output").shows_default();
+    o->lock.add_to(pack);
+    o->reading.add_to(pack);
+    pack.runs([o] { o->from_keys ? pack_keys(*o) : pack_filter(*o); });
 
     struct state {
-        std::string file, output;
+        std::string file, output = "-";
         reading_options reading;
     };
     const auto s = std::make_shared<state>();
-    CLI::App* unpack = add_command(
+    command_line unpack = add_command(
         app, "unpack", "Turn a message back into a file that is mapped and queried as it is",
         "  posy unpack urls.packed -o urls.posy\n"
         "  posy unpack --max-array 2GiB sparse.packed -o sparse.posy   a large array in few bytes");
-    unpack->add_option("FILE", s->file, "The message; - for standard input")->required();
-    unpack->add_option("-o,--output", s->output, "File to write; - for standard output")->default_val("-");
-    s->reading.add_to(*unpack);
-    unpack->callback([s] {
+    unpack.add_option("FILE", s->file, "The message: a file, a URL, or - for standard input").required();
+    unpack.add_option("-o,--output FILE", s->output, "File to write; - for standard output").shows_default();
+    s->reading.add_to(unpack);
+    unpack.runs([s] {
         message m = load_message(s->file, s->reading.limits());
         if (std::holds_alternative<compressed_filter>(m.body))
             m.body = plain_of(std::move(m.body), display_name(s->file));

@@ -2,7 +2,6 @@
 #include "posy/plan.hpp"
 
 #include <fmt/core.h>
-#include <CLI/CLI.hpp>
 
 #include <nlohmann/json.hpp>
 
@@ -202,7 +201,7 @@ json to_json(const advice& a) {
 
 }  // namespace
 
-void add_plan(CLI::App& app) {
+void add_plan(command_line& app) {
     struct state {
         filter_options shape;
         family_options family;
@@ -211,7 +210,7 @@ void add_plan(CLI::App& app) {
         std::string plot;
     };
     const auto s = std::make_shared<state>();
-    CLI::App* command = add_command(
+    command_line command = add_command(
         app, "plan", "Plan a filter: its size, hashes, predicted rate and message sizes",
         "  posy plan -n 1M --fpr 0.01\n"
         "  posy plan -n 1M --bits-per-item 10 --hashes 4 --layout spread --json\n"
@@ -222,16 +221,16 @@ void add_plan(CLI::App& app) {
         "  posy plan -n 1M --window 6 --value-bits 8                  window filters, maps\n"
         "  posy plan --sketch 0.0001,0.01                             sketches\n"
         "  posy plan -n 1M --fpr 0.01 --bounds --universe 2^32        how few bits there can be");
-    s->shape.add_to(*command, "none; needed except for --sketch alone");
-    s->family.add_to(*command);
-    command->add_flag("--json", s->json, "Print one JSON object");
-    command->add_flag("--tradeoff", s->table,
-                      "Show the best plan for every number of hashes instead of one plan");
-    s->bounds.add_to(*command);
-    command->add_option(
-        "--plot", s->plot,
-        "File for a picture of the rate against hashes and bits per item (SVG, drawn by gnuplot)");
-    command->callback([s] {
+    s->shape.add_to(command, "none; needed except for --sketch alone");
+    s->family.add_to(command);
+    command.add_flag("--json", s->json, "Print one JSON object");
+    command.add_flag("--tradeoff", s->table,
+                     "Show the best plan for every number of hashes instead of one plan");
+    s->bounds.add_to(command);
+    command.add_option("--plot FILE", s->plot,
+                       "File for a picture of the rate against hashes and bits per item, in SVG; needs "
+                       "gnuplot (default: no picture)");
+    command.runs([s] {
         const wishes want = s->shape.to_wishes();
         json j;
         if (want.items == 0 && s->family.only_sketch()) {

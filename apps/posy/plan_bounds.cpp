@@ -1,7 +1,6 @@
 #include "plan_bounds.hpp"
 
 #include <fmt/core.h>
-#include <CLI/CLI.hpp>
 
 #include <cmath>
 #include <limits>
@@ -19,11 +18,11 @@ using nlohmann::ordered_json;
 // "1M" or "2^64": universes are larger than the numbers that count bytes.
 double parse_universe(const std::string& text) {
     if (!text.starts_with("2^")) return static_cast<double>(parse_amount(text));
-    unsigned exponent = 0;
-    if (!CLI::detail::lexical_cast(text.substr(2), exponent) || exponent > 1000)
+    const auto exponent = parse_decimal(text.substr(2), 0);
+    if (!exponent || *exponent > 1000)
         throw failure("plan: --universe " + text +
                       ": give a number, e.g. 1G, or a power of two up to 2^1000");
-    return std::ldexp(1.0, static_cast<int>(exponent));
+    return std::ldexp(1.0, static_cast<int>(*exponent));
 }
 
 std::string digits(double value) { return std::isfinite(value) ? fmt::format("{:.4g}", value) : "–"; }
@@ -109,18 +108,18 @@ void add_hash_list(const plan& p, bounds_table& rows, ordered_json& json) {
 
 }  // namespace
 
-void bounds_options::add_to(CLI::App& command) {
+void bounds_options::add_to(command_line& command) {
     command
         .add_flag("--bounds", wanted_,
                   "Also show the fewest bits possible at this rate, and what Hadoop's sizing and a list of "
                   "hash values would take")
-        ->excludes(command.get_option("--tradeoff"));
+        .excludes("--tradeoff");
     command
         .add_option(
-            "--universe", universe_,
+            "--universe N", universe_,
             "With --bounds: number of different keys that can exist, e.g. 1G or 2^64; a small universe "
             "lowers the bound (default: unlimited)")
-        ->excludes(command.get_option("--tradeoff"));
+        .excludes("--tradeoff");
 }
 
 std::string bounds_options::describe(const plan& p, const wishes& want, ordered_json& json) const {

@@ -5,14 +5,15 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "cli_forward.hpp"
 #include "posy/plan.hpp"
 
 namespace posy::tool {
 
+class command_line;
+
 class bounds_options {
   public:
-    void add_to(CLI::App&);
+    void add_to(command_line&);
     // Nothing unless asked for. `json` gets the field "bounds".
     std::string describe(const plan&, const wishes&, nlohmann::ordered_json& json) const;
 

@@ -1,7 +1,6 @@
 #include "plan_family.hpp"
 
 #include <fmt/core.h>
-#include <CLI/CLI.hpp>
 
 #include <cmath>
 
@@ -26,8 +25,7 @@ std::string row(const std::string& what, const std::string& value) {
 // "0.001,0.05" → 0.001 and 0.05; "64MiB" → 64MiB and 0.01, the usual odds of `posy count`.
 std::pair<std::string, double> sketch_wish(const std::string& text) {
     const std::size_t comma = text.find(',');
-    double odds = 0.01;
-    if (comma != std::string::npos && !CLI::detail::lexical_cast(text.substr(comma + 1), odds)) odds = 0;
+    const double odds = comma == std::string::npos ? 0.01 : parse_number(text.substr(comma + 1)).value_or(0);
     if (!(odds > 0 && odds < 1))
         throw failure("plan: --sketch " + text + ": after the comma, give a probability between 0 and 1");
     return {text.substr(0, comma), odds};
@@ -42,23 +40,23 @@ std::string way_of(const reconcile::forecast& f) {
 
 }  // namespace
 
-void family_options::add_to(CLI::App& command) {
+void family_options::add_to(command_line& command) {
     command.add_option(
-        "--window", generations_,
+        "--window N", generations_,
         "Also plan a filter of recently seen keys with this number of generations; --items is then the "
-        "number of keys per window, where a key counts once in each generation that sees it");
-    command.add_option("--value-bits", value_bits_,
-                       "Also plan a Bloomier map with values of this many bits, 1 to 64");
-    command.add_option(
-        "--difference", difference_,
-        "Also plan the reconciliation of two such sets that differ by this many items, e.g. 1k");
-    command.add_option("--items-there", items_there_,
+        "number of keys per window, where a key counts once in each generation that sees it (default: none)");
+    command.add_option("--value-bits BITS", value_bits_,
+                       "Also plan a Bloomier map with values of this many bits, 1 to 64 (default: none)");
+    command.add_option("--difference N", difference_,
+                       "Also plan the reconciliation of two such sets that differ by this many items, e.g. "
+                       "1k (default: none)");
+    command.add_option("--items-there N", items_there_,
                        "With --difference: number of items in the other set (default: --items)");
     command.add_flag(
         "--spectral", spectral_,
         "Also plan a spectral filter, which estimates how often each of --items different keys came");
     command.add_option(
-        "--sketch", sketch_,
+        "--sketch SKETCH", sketch_,
         "Also plan a Count-Min sketch, by its largest error as a share of the total or by its memory in "
         "bytes, and after a comma the probability of a larger error (default: 0.01): 0.0001,0.01 "
         "or 64MiB,0.01");
@@ -186,12 +184,12 @@ std::string family_options::spectral(const plan& beside, nlohmann::ordered_json&
 std::string family_options::sketch(nlohmann::ordered_json& json) const {
     const auto [size, odds] = sketch_wish(sketch_);
     const double depth = theory::count_min_depth(odds);
-    double epsilon = 0;
-    const bool share = CLI::detail::lexical_cast(size, epsilon) && epsilon < 1;
-    if (share && !(epsilon > 0))
+    const auto epsilon = parse_number(size);
+    const bool share = epsilon && *epsilon < 1;
+    if (share && !(*epsilon > 0))
         throw failure("plan: --sketch " + sketch_ + ": give an error above 0, or a memory such as 64MiB");
     const double width =
-        share ? theory::count_min_width(epsilon)
+        share ? theory::count_min_width(*epsilon)
               : std::floor(static_cast<double>(parse_amount(size)) / sizeof(std::uint32_t) / depth);
     if (width < 1 || width * depth > static_cast<double>(count_min::max_counters) ||
         depth > count_min::max_depth)

@@ -6,14 +6,15 @@
 #include <optional>
 #include <string>
 
-#include "cli_forward.hpp"
 #include "posy/plan.hpp"
 
 namespace posy::tool {
 
+class command_line;
+
 class family_options {
   public:
-    void add_to(CLI::App&);
+    void add_to(command_line&);
     // A sketch is the only one that asks for no number of items.
     bool only_sketch() const {
         return !sketch_.empty() && !generations_ && !value_bits_ && !spectral_ && difference_.empty();

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 #include <malloc.h>
-#include <CLI/CLI.hpp>
 
 #include <algorithm>
 
@@ -30,46 +29,53 @@ void save_memory() {
 struct arguments {
     node_arguments node;
     proxy::options how;
-    http_cache::disk_options disk;  // used if it names a folder
+    http_cache::disk_options disk;  // used if a folder is named
+    std::string disk_folder;
     std::vector<std::string> destinations;
 };
 
-void add_cache_options(CLI::App& command, arguments& a) {
+void add_cache_options(command_line& command, arguments& a) {
     // No more than a quarter of what a small machine or container has.
     a.how.store.memory.bytes = std::min(a.how.store.memory.bytes, base::usable_memory() / 4);
-    add_size(command, "--memory", a.how.store.memory.bytes,
-             "Memory for objects, e.g. 500M or 2GiB: those stored, being received and being sent, with heads "
-             "and bookkeeping; an object that does not fit is passed on and not stored (default: 256MiB, at "
-             "most a quarter of the memory of this machine or control group)");
-    command.add_option("--disk", a.disk.directory,
+    add_amount(
+        command, "--memory SIZE", a.how.store.memory.bytes,
+        "Memory for objects, e.g. 500M or 2GiB: those stored, being received and being sent, with heads "
+        "and bookkeeping; an object that does not fit is passed on and not stored (default: 256MiB, at "
+        "most a quarter of the memory of this machine or control group)");
+    command.add_option("--disk FOLDER", a.disk_folder,
                        "Folder for objects that outlive a restart; created if missing (default: none)");
-    add_size(command, "--disk-bytes", a.disk.bytes,
-             "Most bytes that the objects in --disk may take, e.g. 500M or 20GiB (default: 4GiB)");
-    add_size(command, "--max-object", a.how.max_object,
-             "Largest answer to store, e.g. 500k or 64MiB; larger ones are passed on only (default: 8MiB)");
+    add_amount(command, "--disk-bytes SIZE", a.disk.bytes,
+               "Most bytes that the objects in --disk may take, e.g. 500M or 20GiB (default: 4GiB)");
+    add_amount(command, "--max-object SIZE", a.how.max_object,
+               "Largest answer to store, e.g. 500k or 64MiB; larger ones are passed on only (default: 8MiB)");
     command.add_flag(
         "--keep-siblings", a.how.keep_siblings,
         "Also store answers that came from a sibling (default: off; only the sibling keeps them)");
     command.add_option(
-        "--access-log", a.how.access_log,
+        "--access-log FILE", a.how.access_log,
         "File for one line per request, in the common log format; - is standard output (default: none)");
-    command.add_option("--connect-port", a.how.connect_ports, "Port that CONNECT may go to; may be repeated")
-        ->capture_default_str();
+    command
+        .add_option("--connect-port PORT", a.how.connect_ports,
+                    "Port that CONNECT may go to; may be repeated")
+        .shows_default();
     command.add_option(
-        "--allow-destination", a.destinations,
+        "--allow-destination NETWORK", a.destinations,
         "Network outside the public Internet that clients may be connected to, as 10.1.0.0/16, loopback "
         "(with all addresses of this machine), link-local or private; others get 403; may be repeated "
         "(default: none)");
     command
-        .add_option("--break-siblings", a.how.break_siblings,
+        .add_option("--break-siblings SHARE", a.how.break_siblings,
                     "Share of questions to siblings to break, for tests")
-        ->group("");
+        .hidden();
 }
 
 proxy::options proxy_options(const arguments& a) {
     proxy::options how = a.how;
     how.destinations = networks_of("--allow-destination", a.destinations);
-    if (!a.disk.directory.empty()) how.store.disk = a.disk;
+    if (!a.disk_folder.empty()) {
+        how.store.disk = a.disk;
+        how.store.disk->directory = a.disk_folder;
+    }
     const auto memory = how.store.memory.bytes;
     if (memory < least_memory) throw failure(fmt::format("--memory {}: give at least 1MiB", memory));
     if (memory > base::usable_memory())
@@ -99,8 +105,8 @@ void run(const arguments& a) {
 
 }  // namespace
 
-void add_proxy(CLI::App& app) {
-    auto* command = add_command(
+void add_proxy(command_line& app) {
+    command_line command = add_command(
         app, "proxy", "Run a caching HTTP proxy that shares its cache with siblings (docs/proxy.md)",
         "  posy proxy --memory 1GiB\n"
         "  posy proxy --name px1 --peer px2=http://10.0.0.2:3128 --peer squid:old=http://10.0.0.9:3128 …\n"
@@ -108,12 +114,15 @@ void add_proxy(CLI::App& app) {
         "  curl -x http://127.0.0.1:3128 -sD - http://example.org/ -o /dev/null");
     auto a = std::make_shared<arguments>();
     a->node.how.items = 0;
-    add_node_options(*command, a->node, "127.0.0.1:3128");
-    command->get_option("--items")->description(
-        "Objects that the summary is planned for; 0: one per 8 KiB of --memory and --disk-bytes, at least "
-        "1,000");
-    add_cache_options(*command, *a);
-    command->callback([a] { run(*a); });
+    add_node_options(
+        command, a->node,
+        {.listen = "127.0.0.1:3128",
+         .items = "Objects that the summary is planned for, e.g. 100k; 0: one per 8 KiB of --memory "
+                  "and --disk-bytes, at least 1,000",
+         .clients = "use the proxy, and ask who has a key,",
+         .servers = "peers and origins"});
+    add_cache_options(command, *a);
+    command.runs([a] { run(*a); });
 }
 
 }  // namespace posy::tool

@@ -1,6 +1,5 @@
 // posy query: which of these keys may be in the set.
 #include <fmt/core.h>
-#include <CLI/CLI.hpp>
 
 #include <atomic>
 #include <memory>
@@ -129,9 +128,9 @@ void run(const options& o) {
 
 }  // namespace
 
-void add_query(CLI::App& app) {
+void add_query(command_line& app) {
     const auto o = std::make_shared<options>();
-    CLI::App* command = add_command(
+    command_line command = add_command(
         app, "query", "Print the keys that may be in the set",
         "  posy query urls.posy candidates.txt\n"
         "  posy query -v --words dict.posy < letter.txt           a spell checker\n"
@@ -140,23 +139,23 @@ void add_query(CLI::App& app) {
         "  posy query http://10.0.0.2:3130/summary keys.txt       a node's filter; see also 'posy follow'\n"
         "Exit status: 0 if a key was printed or counted, 1 if none, 2 on an error.");
     command
-        ->add_option("FILTER", o->filter,
-                     "The filter: a file, - for standard input, or the URL where it is published")
-        ->required();
-    o->keys.add_to(*command);
-    o->how.add_to(*command);
-    o->reading.add_to(*command);
-    command->add_flag("-v,--invert", o->invert, "Print the keys that are certainly not in the set");
-    command->add_flag("-c,--count", o->count, "Print only the number of keys");
-    command->add_flag("-q,--quiet", o->quiet, "Print nothing; only set the exit status");
-    command->add_flag(
+        .add_option("FILTER", o->filter,
+                    "The filter: a file, the URL where it is published, or - for standard input")
+        .required();
+    o->keys.add_to(command);
+    o->how.add_to(command);
+    o->reading.add_to(command);
+    command.add_flag("-v,--invert", o->invert, "Print the keys that are certainly not in the set");
+    command.add_flag("-c,--count", o->count, "Print only the number of keys");
+    command.add_flag("-q,--quiet", o->quiet, "Print nothing; only set the exit status");
+    command.add_flag(
         "--near", o->near,
         "Accept also keys that are one edit away from a key of the set: a character inserted, deleted or "
         "replaced, or two neighbours swapped; keys have at most 1024 bytes");
-    command->add_option("--alphabet", o->alphabet,
-                        "Characters that --near inserts and substitutes (default: printable ASCII)");
-    command->add_flag("--json", o->json, "Print the counts as a JSON object");
-    command->callback([o] { run(*o); });
+    command.add_option("--alphabet CHARACTERS", o->alphabet,
+                       "Characters that --near inserts and substitutes (default: printable ASCII)");
+    command.add_flag("--json", o->json, "Print the counts as a JSON object");
+    command.runs([o] { run(*o); });
 }
 
 }  // namespace posy::tool

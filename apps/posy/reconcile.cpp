@@ -3,7 +3,6 @@
 
 #include <fmt/core.h>
 #include <unistd.h>
-#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -25,7 +24,7 @@ struct options {
     key_options keys;
     reading_options reading;
     hash_options hash{hash_family::siphash};
-    CLI::Option* family = nullptr;  // --hash
+    std::optional<option> family;  // --hash
     std::string method = "exact", in, out, limit;
     double bits_per_item = 10;
     unsigned digest_bits = 64;
@@ -38,7 +37,7 @@ struct options {
     }
     // Whether the peer may choose this hash.
     bool follows(const hasher& theirs) const {
-        return posy::check(theirs) && (family->empty() || hash.family() == theirs.family()) &&
+        return posy::check(theirs) && (!family->given() || hash.family() == theirs.family()) &&
                (!hash.has_seed() || the_hasher() == theirs);
     }
     digest_width width() const { return digest_bits == 64 ? digest_width::half : digest_width::full; }
@@ -274,10 +273,10 @@ void run(const options& o) {
 
 }  // namespace
 
-void add_reconcile(CLI::App& app, const std::vector<std::string>& peer_command) {
+void add_reconcile(command_line& app, const std::vector<std::string>& peer_command) {
     const auto o = std::make_shared<options>();
     o->peer_command = peer_command;
-    CLI::App* command = add_command(
+    command_line command = add_command(
         app, "reconcile", "Find what each of two sets has that the other has not",
         "  posy reconcile monday.txt tuesday.txt              < only in the first, > only in the second\n"
         "  posy reconcile here.txt -- ssh host posy reconcile --remote there.txt\n"
@@ -288,39 +287,41 @@ void add_reconcile(CLI::App& app, const std::vector<std::string>& peer_command) 
         "--remote\n"
         "chooses the method and the hash: siphash under a seed drawn for each run, so that colliding keys\n"
         "cannot be prepared. Exit status: 0 if a difference was found, 1 if none, 2 on an error.");
-    o->keys.add_to(*command, "FILES", "One file of keys, or two; - for standard input");
+    o->keys.add_to(command, "FILES", "One file of keys, or two; - for standard input");
     command
-        ->add_option(
+        .add_option(
             "--method", o->method,
             "exact finds every difference; filter and tree find most of them, by a Bloom filter or a tree")
-        ->check(CLI::IsMember(names_of<reconcile::method>()))
-        ->capture_default_str();
+        .one_of(names_of<reconcile::method>())
+        .shows_default();
     command
-        ->add_option("--bits-per-item", o->bits_per_item,
-                     "Bits per item of the filter or tree, with --method filter or tree")
-        ->capture_default_str();
+        .add_option("--bits-per-item BITS", o->bits_per_item,
+                    "Bits per item of the filter or tree, with --method filter or tree")
+        .shows_default();
     command
-        ->add_option("--digest-bits", o->digest_bits,
-                     "Bits of the digest that stands for a key, 64 or 128; the same on both sides")
-        ->check(CLI::IsMember({64, 128}))
-        ->capture_default_str();
-    command->add_flag("--missing-here", o->missing_here,
-                      "Print only the keys that this side lacks, without the mark >");
-    command->add_flag("--missing-there", o->missing_there,
-                      "Print only the keys that the other side lacks, without the mark <");
-    command->add_flag("--remote", o->remote,
-                      "Answer a peer on standard input and output, or on --in and --out");
-    command->add_option("--in", o->in, "Named pipe to read the messages of the peer from; needs --out");
-    command->add_option("--out", o->out, "Named pipe to write the messages for the peer to; needs --in");
-    command->add_option("--limit", o->limit,
-                        "Largest message to accept from a peer in bytes, e.g. 64MiB (default: 1GiB)");
-    o->reading.add_to(*command);
-    command->add_flag("-v,--verbose", o->verbose,
-                      "Show on standard error how many bytes and round trips it took");
-    command->add_flag("--json", o->json, "Print the differences and what they took as a JSON object");
-    o->hash.add_to(*command, "a random one for each run; with --remote, that of the peer");
-    o->family = command->get_option("--hash");
-    command->callback([o] { run(*o); });
+        .add_option("--digest-bits BITS", o->digest_bits,
+                    "Bits of the digest that stands for a key, 64 or 128; the same on both sides")
+        .one_of({"64", "128"})
+        .shows_default();
+    command.add_flag("--missing-here", o->missing_here,
+                     "Print only the keys that this side lacks, without the mark >");
+    command.add_flag("--missing-there", o->missing_there,
+                     "Print only the keys that the other side lacks, without the mark <");
+    command.add_flag("--remote", o->remote,
+                     "Answer a peer on standard input and output, or on --in and --out");
+    command.add_option("--in PIPE", o->in,
+                       "Named pipe to read the messages of the peer from; needs --out (default: none)");
+    command.add_option("--out PIPE", o->out,
+                       "Named pipe to write the messages for the peer to; needs --in (default: none)");
+    command.add_option("--limit SIZE", o->limit,
+                       "Largest message to accept from a peer in bytes, e.g. 64MiB (default: 1GiB)");
+    o->reading.add_to(command);
+    command.add_flag("-v,--verbose", o->verbose,
+                     "Show on standard error how many bytes and round trips it took");
+    command.add_flag("--json", o->json, "Print the differences and what they took as a JSON object");
+    o->hash.add_to(command, "a random one for each run; with --remote, that of the peer");
+    o->family = command.find("--hash");
+    command.runs([o] { run(*o); });
 }
 
 }  // namespace posy::tool

@@ -1,6 +1,5 @@
 // posy replay: a laboratory of real proxies, an origin and a trace.
 #include <fmt/core.h>
-#include <CLI/CLI.hpp>
 
 #include <filesystem>
 #include <fstream>
@@ -87,60 +86,60 @@ void replay(const replay_arguments& a) {
 
 }  // namespace
 
-void add_replay(CLI::App& app) {
-    auto* command = add_command(
+void add_replay(command_line& app) {
+    command_line command = add_command(
         app, "replay", "Compare ways of sharing summaries: replay a trace through real proxies and an origin",
         "  posy replay\n"
         "  posy replay trace.tsv.gz --sharing none,delta --change 0.02,0.05,0.1 --report out\n"
         "  posy replay access.log --proxies 5 --memory 64MiB");
     auto a = std::make_shared<replay_arguments>();
-    command->add_option(
+    command.add_option(
         "TRACE", a->trace,
         "File of requests: a table whose first line names its columns (object or url; proxy or host; "
         "bytes), or a log in the common format; gzipped or not (default: a small made-up trace)");
     command
-        ->add_option("--sharing", a->sharing,
-                     "Ways of sharing to compare (as --sharing of posy proxy), separated by commas")
-        ->delimiter(',')
-        ->check(CLI::IsMember(names_of<node::sharing>()))
-        ->capture_default_str();
+        .add_option("--sharing", a->sharing,
+                    "Ways of sharing to compare, separated by commas: none; full, an uncoded filter; "
+                    "compressed, a coded filter; delta, a coded filter and then its changes; ask: no "
+                    "summary, and every other proxy is asked for every object")
+        .separated_by(',')
+        .one_of(names_of<node::sharing>())
+        .shows_default();
     command
-        ->add_option("--change", a->change,
-                     "Compare these shares of the set that have to change before a new summary is published, "
-                     "separated by commas")
-        ->delimiter(',')
-        ->check(CLI::Range(0.0001, 1.0))
-        ->capture_default_str();
+        .add_option("--change SHARE", a->change,
+                    "Compare these shares of the set that have to change before a new summary is published, "
+                    "separated by commas")
+        .separated_by(',')
+        .between(0.0001, 1.0)
+        .shows_default();
     command
-        ->add_option("--change-bits", a->change_bits,
-                     "Compare also these shares of a summary's bits that have to change before a new one is "
-                     "published, separated by commas, e.g. 0.001 (default: none)")
-        ->delimiter(',')
-        ->check(CLI::Range(0.000001, 0.5));
-    command->add_option("--proxies", a->base.proxies, "Number of proxies")
-        ->check(CLI::Range(1, 64))
-        ->capture_default_str();
-    add_size(*command, "--memory", a->base.memory,
-             "Memory for objects in each proxy, in bytes, e.g. 64MiB (default: 16M)");
-    command->add_option("--items", a->base.items, "Objects that the summary of each proxy is planned for")
-        ->capture_default_str();
-    command->add_option("--fpr", a->base.rate, "False-positive rate of each summary")->capture_default_str();
-    command->add_flag("--keep-siblings", a->base.keep_siblings,
-                      "Proxies also store answers that came from siblings (default: off)");
+        .add_option("--change-bits SHARE", a->change_bits,
+                    "Compare also these shares of a summary's bits that have to change before a new one is "
+                    "published, separated by commas, e.g. 0.001 (default: none)")
+        .separated_by(',')
+        .between(0.000001, 0.5);
+    command.add_option("--proxies N", a->base.proxies, "Number of proxies").between(1, 64).shows_default();
+    add_amount(command, "--memory SIZE", a->base.memory,
+               "Memory for objects in each proxy, in bytes, e.g. 64MiB (default: 16M)");
+    command.add_option("--items N", a->base.items, "Objects that the summary of each proxy is planned for")
+        .shows_default();
+    command.add_option("--fpr RATE", a->base.rate, "False-positive rate of each summary").shows_default();
+    command.add_flag("--keep-siblings", a->base.keep_siblings,
+                     "Proxies also store answers that came from siblings (default: off)");
     command
-        ->add_option("--concurrency", a->base.concurrency,
-                     "Requests in flight at a time; with more than one the order of the trace is lost and "
-                     "false misses "
-                     "are not counted")
-        ->check(CLI::Range(1, 1000))
-        ->capture_default_str();
-    command->add_option("--requests", a->requests,
-                        "Replay at most this many requests of the trace (default: all)");
-    command->add_option("--report", a->report,
-                        "Folder for a report in Markdown, HTML, SVG and CSV (default: none); needs gnuplot");
-    command->add_option("--as-origin", a->as_origin, "Be the origin of a laboratory, on this port")
-        ->group("");
-    command->callback([a] {
+        .add_option("--concurrency N", a->base.concurrency,
+                    "Requests in flight at a time; with more than one the order of the trace is lost and "
+                    "false misses "
+                    "are not counted")
+        .between(1, 1000)
+        .shows_default();
+    command.add_option("--requests N", a->requests,
+                       "Replay at most this many requests of the trace (default: all)");
+    command.add_option("--report FOLDER", a->report,
+                       "Folder for a report in Markdown, HTML, SVG and CSV (default: none); needs gnuplot");
+    command.add_option("--as-origin PORT", a->as_origin, "Be the origin of a laboratory, on this port")
+        .hidden();
+    command.runs([a] {
         if (a->as_origin) return lab::serve_origin({"127.0.0.1", a->as_origin});
         replay(*a);
     });

@@ -1,7 +1,6 @@
 // posy seal: a set that will not change, in the fewest bits.
 #include <fmt/core.h>
 #include <unistd.h>
-#include <CLI/CLI.hpp>
 
 #include <bit>
 #include <mutex>
@@ -84,30 +83,30 @@ void run(options o) {
 
 }  // namespace
 
-void add_seal(CLI::App& app) {
+void add_seal(command_line& app) {
     const auto o = std::make_shared<options>();
-    CLI::App* command = add_command(
+    command_line command = add_command(
         app, "seal", "Seal a set that will not change: the smallest message there is for it",
         "  posy seal urls.txt --fpr 0.01 -o urls.posy\n"
         "  posy seal prices.csv --values -o prices.posy       a map: field 1 is the key, field 2 its value\n"
         "  posy query prices.posy items.txt                   prints item and value\n"
         "A sealed set cannot be added to, united, folded or sent as a delta: seal the new set instead.");
-    o->keys.add_to(*command);
-    o->hash.add_to(*command);
-    command->add_option("-o,--output", o->output, "File to write; - for standard output")->required();
-    command->add_option("-f,--fpr", o->rate, "False-positive rate, from 2^-32 to below 1")
-        ->capture_default_str();
-    command->add_flag("--values", o->values, "Build a map from keys to unsigned integers");
+    o->keys.add_to(command);
+    o->hash.add_to(command);
+    command.add_option("-o,--output FILE", o->output, "File to write; - for standard output").required();
+    command.add_option("-f,--fpr RATE", o->rate, "False-positive rate, from 2^-32 to below 1")
+        .shows_default();
+    command.add_flag("--values", o->values, "Build a map from keys to unsigned integers");
     command
-        ->add_option(
-            "--value-field", o->value_field,
+        .add_option(
+            "--value-field N", o->value_field,
             "Number of the field that is the value, counted from 1 (default: the field after the key)")
-        ->check(CLI::Range(1, 1'000'000));
+        .between(1, 1'000'000);
     command
-        ->add_option("--value-bits", o->value_bits,
-                     "Bits per value, 1 to 64 (default: as many as the largest value needs)")
-        ->check(CLI::Range(1, 64));
-    command->callback([o] { run(*o); });
+        .add_option("--value-bits BITS", o->value_bits,
+                    "Bits per value, 1 to 64 (default: as many as the largest value needs)")
+        .between(1, 64);
+    command.runs([o] { run(*o); });
 }
 
 }  // namespace posy::tool

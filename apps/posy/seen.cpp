@@ -3,7 +3,6 @@
 // A window filter (posy/window_filter.hpp), asked and told key by key in the order of the input: time comes
 // from a field of the records, or from the clock when they are read. It is told in microseconds.
 #include <fmt/core.h>
-#include <CLI/CLI.hpp>
 
 #include <chrono>
 
@@ -28,7 +27,7 @@ struct options {
     unsigned generations = 6;
     std::size_t time_field = 0;  // 0: the clock
     bool invert = false;
-    const CLI::App* command = nullptr;
+    std::optional<command_line> command;
 };
 
 constexpr unsigned decimals = 6;  // of a second: microseconds
@@ -47,7 +46,7 @@ window_filter go_on(const options& o) {
         throw failure(o.state + ": this command needs what 'posy seen --state' saved, and this is " +
                       kind_name(m.body));
     const auto keep = [&](const std::string& option, bool same) {
-        if (o.command->count(option) > 0 && !same)
+        if (o.command->given(option) && !same)
             throw failure(o.state + ": was made with another " + option +
                           "; leave that option out, or name another file");
     };
@@ -156,9 +155,9 @@ void run(options& o) {
 
 }  // namespace
 
-void add_seen(CLI::App& app) {
+void add_seen(command_line& app) {
     const auto o = std::make_shared<options>();
-    CLI::App* command = add_command(
+    command_line command = add_command(
         app, "seen", "Print the keys that were not seen lately",
         "  posy seen --window 10m --time-field 1 --field 2 log.csv      no repetitions within 10 minutes\n"
         "  posy seen --window 1d --state seen.posy new.txt              what is new since yesterday's runs\n"
@@ -171,35 +170,35 @@ void add_seen(CLI::App& app) {
         "first; a key that comes back within a generation counts once, and one that comes back later again.\n"
         "With --state, SIGINT and SIGTERM end the input: what was read until then is remembered.\n"
         "Exit status: 0 if a key was printed, 1 if none, 2 on an error.");
-    o->keys.add_to(*command);
-    command->add_option(
-        "--window", o->window,
-        "How long to remember a key, e.g. 90s, 0.5s, 10m, 1.5h or 7d (default: that of --state)");
+    o->keys.add_to(command);
+    command.add_option("--window TIME", o->window,
+                       "How long to remember a key, e.g. 90s, 0.5s, 10m, 1.5h or 7d; a number alone is in "
+                       "seconds (default: that of the --state file; needed if there is none)");
     command
-        ->add_option("-n,--items", o->items,
-                     "Largest number of keys per window; a key counts once in each generation that sees it")
-        ->capture_default_str();
+        .add_option("-n,--items N", o->items,
+                    "Largest number of keys per window; a key counts once in each generation that sees it")
+        .shows_default();
     command
-        ->add_option("-f,--fpr", o->rate,
-                     "Highest false-positive rate: the share of new keys that are taken for seen")
-        ->capture_default_str();
-    command->add_option("--generations", o->generations, "Number of steps in which a window is forgotten")
-        ->capture_default_str();
+        .add_option("-f,--fpr RATE", o->rate,
+                    "Highest false-positive rate: the share of new keys that are taken for seen")
+        .shows_default();
+    command.add_option("--generations N", o->generations, "Number of steps in which a window is forgotten")
+        .shows_default();
     command
-        ->add_option(
-            "--time-field", o->time_field,
+        .add_option(
+            "--time-field N", o->time_field,
             "Number of the field with the time in seconds, whole or with decimals; fields are counted from 1 "
             "(default: the time of the clock)")
-        ->check(CLI::Range(1, 1'000'000));
-    o->reading.add_to(*command);
-    command->add_option("--state", o->state,
-                        "File to continue from and to save to; if it does not exist, it is made by the other "
-                        "options (default: nothing is saved)");
-    command->add_flag("-v,--invert", o->invert, "Print the keys that may have been seen");
-    o->lock.add_to(*command);
-    o->hash.add_to(*command);
+        .between(1, 1'000'000);
+    o->reading.add_to(command);
+    command.add_option("--state FILE", o->state,
+                       "File to continue from and to save to; if it does not exist, it is made by the other "
+                       "options (default: nothing is saved)");
+    command.add_flag("-v,--invert", o->invert, "Print the keys that may have been seen");
+    o->lock.add_to(command);
+    o->hash.add_to(command);
     o->command = command;
-    command->callback([o] { run(*o); });
+    command.runs([o] { run(*o); });
 }
 
 }  // namespace posy::tool

@@ -1,5 +1,4 @@
 // posy union, intersect, fold: set algebra on files.
-#include <CLI/CLI.hpp>
 #include "locking.hpp"
 #include "posy/algebra.hpp"
 #include "tool.hpp"
@@ -42,25 +41,25 @@ result<void> intersect_any(any_body& into, const any_body& from) {
     return intersect(std::get<bloom_filter>(into), std::get<bloom_filter>(from));
 }
 
-void add_combination(CLI::App& app, const std::string& name, const std::string& what,
+void add_combination(command_line& app, const std::string& name, const std::string& what,
                      const std::string& examples, combination how) {
     struct state {
         std::vector<std::string> files;
-        std::string output;
+        std::string output = "-";
         lock_options lock;
         reading_options reading;
     };
     const auto s = std::make_shared<state>();
-    CLI::App* command = add_command(app, name, what, examples);
+    command_line command = add_command(app, name, what, examples);
     command
-        ->add_option(
-            "FILES", s->files,
-            "Files of filters of one kind and geometry, one or several in each; - for standard input")
-        ->required();
-    command->add_option("-o,--output", s->output, "File to write; - for standard output")->default_val("-");
-    s->lock.add_to(*command);
-    s->reading.add_to(*command);
-    command->callback([s, how] {
+        .add_option("FILES", s->files,
+                    "Filters of one kind and geometry: files or URLs with one or several in each, or - for "
+                    "standard input")
+        .required();
+    command.add_option("-o,--output FILE", s->output, "File to write; - for standard output").shows_default();
+    s->lock.add_to(command);
+    s->reading.add_to(command);
+    command.runs([s, how] {
         const auto lock = change_lock::to_change(s->files, s->output, s->lock);
         std::optional<any_body> all;
         const auto combine = [&](message next, const std::string& file) {
@@ -77,28 +76,28 @@ void add_combination(CLI::App& app, const std::string& name, const std::string& 
     });
 }
 
-void add_fold(CLI::App& app) {
+void add_fold(command_line& app) {
     struct state {
-        std::string file, output;
+        std::string file, output = "-";
         std::uint64_t by = 2;
         lock_options lock;
         reading_options reading;
     };
     const auto s = std::make_shared<state>();
-    CLI::App* command =
+    command_line command =
         add_command(app, "fold", "Make a filter smaller: the same set in fewer bits",
                     "  posy fold big.posy -o half.posy\n"
                     "  posy fold big.posy --by 10 -o tenth.posy\n"
                     "The result is, bit for bit, the filter that would have been built at that size.");
-    command->add_option("FILE", s->file, "The filter; - for standard input")->required();
+    command.add_option("FILE", s->file, "The filter: a file, a URL, or - for standard input").required();
     command
-        ->add_option("--by", s->by, "Factor by which the array shrinks; must divide the number of its bits")
-        ->check(CLI::Range(std::uint64_t{1}, max_bits))
-        ->capture_default_str();
-    command->add_option("-o,--output", s->output, "File to write; - for standard output")->default_val("-");
-    s->lock.add_to(*command);
-    s->reading.add_to(*command);
-    command->callback([s] {
+        .add_option("--by N", s->by, "Factor by which the array shrinks; must divide the number of its bits")
+        .between(std::uint64_t{1}, max_bits)
+        .shows_default();
+    command.add_option("-o,--output FILE", s->output, "File to write; - for standard output").shows_default();
+    s->lock.add_to(command);
+    s->reading.add_to(command);
+    command.runs([s] {
         const auto lock = change_lock::to_change({s->file}, s->output, s->lock);
         const bloom_filter filter = load_plain(s->file, s->reading.limits());
         save_body(s->output, take(fold(filter, s->by), display_name(s->file)), {}, &lock);
@@ -107,7 +106,7 @@ void add_fold(CLI::App& app) {
 
 }  // namespace
 
-void add_set_algebra(CLI::App& app) {
+void add_set_algebra(command_line& app) {
     add_combination(
         app, "union", "Unite filters: exactly the filter of the united sets",
         "  posy union monday.posy tuesday.posy -o week.posy\n"

@@ -4,7 +4,6 @@
 #include "secret_file.hpp"
 #include "tool.hpp"
 #ifdef POSY_NODE
-#include <CLI/CLI.hpp>
 #include "node/remote.hpp"
 #endif
 
@@ -14,27 +13,28 @@ bool is_url(const std::string& path) { return path.starts_with("http://") || pat
 
 #ifdef POSY_NODE
 
-void fetch_options::add_to(CLI::App& command) {
+void fetch_options::add_to(command_line& command) {
     offered = true;
-    command.add_option("--timeout", timeout, "For a URL: seconds to wait for the server's next byte")
-        ->check(CLI::Range(0.001, 86'400.0))
-        ->capture_default_str();
+    command.add_option("--timeout SECONDS", timeout, "For a URL: seconds to wait for the server's next byte")
+        .between(0.001, 86'400.0)
+        .shows_default();
     command
-        .add_option("--max-time", max_time,
+        .add_option("--max-time SECONDS", max_time,
                     "For a URL: seconds for the whole answer, however steadily it comes; at least --timeout")
-        ->check(CLI::Range(0.001, 86'400.0))
-        ->capture_default_str();
+        .between(0.001, 86'400.0)
+        .shows_default();
     command
-        .add_option("--max-size", max_size,
-                    "For a URL: largest answer to accept, in bytes, and largest array in it, e.g. 64MiB")
-        ->capture_default_str();
-    command.add_option("--token-file", token_file,
+        .add_option("--max-size SIZE", max_size,
+                    "For a URL: largest answer to accept, in bytes, e.g. 64MiB; the array in it may take as "
+                    "much, or less if --max-array is smaller")
+        .shows_default();
+    command.add_option("--token-file FILE", token_file,
                        "For a URL: file with the token that the server wants, sent as Authorization: Bearer "
                        "(default: none)");
     command
-        .add_option("--tls-ca", tls_authority,
+        .add_option("--tls-ca FILE", tls_authority,
                     "For an https URL: PEM file of the authorities to trust (default: those of the system)")
-        ->check(CLI::ExistingFile);
+        .existing_file();
 }
 
 node::remote fetch_options::remote(const std::string& url, const read_limits& limits) const {
@@ -45,7 +45,7 @@ node::remote fetch_options::remote(const std::string& url, const read_limits& li
     from.timeout = std::chrono::milliseconds(static_cast<std::int64_t>(timeout * 1000));
     from.max_time = std::chrono::milliseconds(static_cast<std::int64_t>(max_time * 1000));
     from.max_bytes = parse_amount(max_size);
-    from.believed_bytes = limits.believed_bytes;
+    from.limits = limits;
     from.tls_authority = tls_authority;
     if (!token_file.empty()) from.token = read_secret("--token-file", token_file);
     return from;
@@ -63,7 +63,7 @@ std::string fetch(const std::string& url, const fetch_options& how, const read_l
 
 #else
 
-void fetch_options::add_to(CLI::App&) {}
+void fetch_options::add_to(command_line&) {}
 
 std::string fetch(const std::string& url, const fetch_options&, const read_limits&) {
     throw failure(url + ": this posy was built without HTTP (POSY_NODE); fetch it with another tool");

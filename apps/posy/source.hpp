@@ -3,7 +3,6 @@
 
 #include <string>
 
-#include "cli_forward.hpp"
 #include "posy/read_limits.hpp"
 
 namespace posy::node {
@@ -12,6 +11,8 @@ struct remote;
 
 namespace posy::tool {
 
+class command_line;
+
 bool is_url(const std::string& path);
 
 struct fetch_options {
@@ -19,7 +20,7 @@ struct fetch_options {
     std::string max_size = "1GiB", token_file, tls_authority;
     bool offered = false;  // the command has these options
 
-    void add_to(CLI::App&);
+    void add_to(command_line&);
     // Where the URL leads. Throws failure when it or an option makes no sense.
     node::remote remote(const std::string& url, const read_limits&) const;
 };

@@ -2,7 +2,6 @@
 
 #include <fmt/core.h>
 #include <unistd.h>
-#include <CLI/CLI.hpp>
 
 #include <cmath>
 
@@ -13,31 +12,31 @@
 
 namespace posy::tool {
 
-CLI::App* add_command(CLI::App& app, const std::string& name, const std::string& what,
-                      const std::string& examples) {
-    CLI::App* command = app.add_subcommand(name, what);
-    command->footer("Examples:\n" + examples);
-    return command;
+command_line add_command(command_line& program, const std::string& name, const std::string& what,
+                         const std::string& examples) {
+    return program.add_command(name, what, "Examples:\n" + examples);
 }
 
-void add_size(CLI::App& command, const std::string& name, std::uint64_t& value, const std::string& what) {
-    const auto read = [name, &value](const std::string& text) {
-        try {
-            value = parse_amount(text);
-        } catch (const CLI::ValidationError& wrong) {
-            throw CLI::ValidationError(name + ": " + wrong.what());
-        }
-    };
-    command.add_option_function<std::string>(name, read, what)->type_name("SIZE");
+option add_amount(command_line& command, const std::string& names, std::uint64_t& into,
+                  const std::string& help) {
+    return command.add_option(names, into, help).reads([](const std::string& text) {
+        return std::to_string(parse_amount(text));
+    });
+}
+
+void add_threads(command_line& command, unsigned& into) {
+    command.add_option("--threads N", into, "Number of threads; 0 for one per core")
+        .between(0, 1024)
+        .shows_default();
 }
 
 read_limits reading_options::limits() const {
     return max_array.empty() ? read_limits{} : read_limits::exactly(parse_amount(max_array));
 }
 
-void reading_options::add_to(CLI::App& command) {
+void reading_options::add_to(command_line& command) {
     command.add_option(
-        "--max-array", max_array,
+        "--max-array SIZE", max_array,
         "Most memory in bytes that decoding one message may take, and that the short messages of one input "
         "may take together, e.g. 2GiB (default: 62 MiB plus 32 times the bytes of the message, at most 4 "
         "GiB)");

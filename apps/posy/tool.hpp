@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "cli_forward.hpp"
+#include "command_line.hpp"
 #include "posy/message.hpp"
 #include "source.hpp"
 
@@ -37,14 +37,17 @@ T take(result<T> value, const std::string& name) {
 
 // "-" is standard input or output, everywhere.
 std::string display_name(const std::string& path, bool output = false);
-// An option for a number of bytes, as parse_amount() reads it: 500M, 64KiB. `what` names the default.
-void add_size(CLI::App&, const std::string& name, std::uint64_t& value, const std::string& what);
+// An option for a number as parse_amount() reads it: 500M, 64KiB, 2^20.
+option add_amount(command_line&, const std::string& names, std::uint64_t& into, const std::string& help);
+
+// The option --threads; 0 stands for all cores.
+void add_threads(command_line&, unsigned& into);
 
 // The option of every command that reads messages: how much memory one may take.
 struct reading_options {
     std::string max_array;  // empty: the library's own limits
 
-    void add_to(CLI::App&);
+    void add_to(command_line&);
     read_limits limits() const;
 };
 
@@ -75,32 +78,32 @@ void refuse_both_from_stdin(const std::string& a, const std::string& b);
 // Standard output, where every write is checked: a full disk or a closed pipe is a failure.
 void print(std::string_view text);
 
-void add_plan(CLI::App&);
-void add_build(CLI::App&);
-void add_query(CLI::App&);
-void add_add_and_remove(CLI::App&);
-void add_info(CLI::App&);
-void add_set_algebra(CLI::App&);
-void add_compare(CLI::App&);
-void add_pack(CLI::App&);
-void add_count(CLI::App&);
+void add_plan(command_line&);
+void add_build(command_line&);
+void add_query(command_line&);
+void add_add_and_remove(command_line&);
+void add_info(command_line&);
+void add_set_algebra(command_line&);
+void add_compare(command_line&);
+void add_pack(command_line&);
+void add_count(command_line&);
 // `peer_command` is what the command line has after "--" in `posy reconcile … -- COMMAND`.
-void add_reconcile(CLI::App&, const std::vector<std::string>& peer_command);
-void add_seal(CLI::App&);
-void add_seen(CLI::App&);
-void add_papers(CLI::App&);
+void add_reconcile(command_line&, const std::vector<std::string>& peer_command);
+void add_seal(command_line&);
+void add_seen(command_line&);
+void add_papers(command_line&);
 #ifdef POSY_NODE
-void add_follow(CLI::App&);
-void add_node(CLI::App&);
-void add_proxy(CLI::App&);
-void add_replay(CLI::App&);
+void add_follow(command_line&);
+void add_node(command_line&);
+void add_proxy(command_line&);
+void add_replay(command_line&);
 #endif
-void add_delta(CLI::App&);
-void add_tour(CLI::App&);
-void add_manual(CLI::App&);
+void add_delta(command_line&);
+void add_tour(command_line&);
+void add_manual(program&);
 
 // A subcommand with its one-line description and, in its footer, examples.
-CLI::App* add_command(CLI::App& app, const std::string& name, const std::string& what,
-                      const std::string& examples);
+command_line add_command(command_line& program, const std::string& name, const std::string& what,
+                         const std::string& examples);
 
 }  // namespace posy::tool

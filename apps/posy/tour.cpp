@@ -4,7 +4,6 @@
 #include <fmt/core.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <CLI/CLI.hpp>
 
 #include <cstdlib>
 #include <filesystem>
@@ -124,10 +123,10 @@ void run() {
 
 }  // namespace
 
-void add_tour(CLI::App& app) {
-    CLI::App* command =
+void add_tour(command_line& app) {
+    command_line command =
         add_command(app, "tour", "Show all of posy in two minutes, on made-up data", "  posy tour");
-    command->callback([] { run(); });
+    command.runs([] { run(); });
 }
 
 }  // namespace posy::tool

@@ -2,7 +2,6 @@
 #include "chapters.hpp"
 
 #include <fmt/core.h>
-#include <CLI/CLI.hpp>
 
 #include <array>
 #include <filesystem>
@@ -114,7 +113,7 @@ papers::section index_of(const std::vector<std::string>& names) {
 
 }  // namespace
 
-void add_papers(CLI::App& app) {
+void add_papers(command_line& app) {
     struct state {
         std::string output = "posy-papers";
         std::uint64_t trials = 100'000;
@@ -123,28 +122,25 @@ void add_papers(CLI::App& app) {
         bool list = false;
     };
     const auto s = std::make_shared<state>();
-    CLI::App* command =
+    command_line command =
         add_command(app, "papers", "Compute the papers' tables, figures and simulations again",
                     "  posy papers                                          everything, some minutes\n"
                     "  posy papers --trials 1000 -o quick                   a hundredth of the trials\n"
                     "  posy papers --only fan1998,slides --trials 0         formulas alone\n"
                     "  posy papers --list                                   what is where, and no report");
-    command->add_option("-o,--output", s->output, "Directory for the report, its pictures and its data")
-        ->capture_default_str();
-    command
-        ->add_option_function<std::string>(
-            "--trials", [s](const std::string& text) { s->trials = parse_amount(text); },
-            "Number of filters that each simulation builds; 0 for formulas alone (default: 100000)")
-        ->type_name("N");
-    command->add_option("--only", s->only, "Chapters to write, separated by commas (default: all)")
-        ->delimiter(',')
-        ->check(CLI::IsMember(chapter_names()));
-    command->add_flag(
+    command.add_option("-o,--output FILE", s->output, "Directory for the report, its pictures and its data")
+        .shows_default();
+    add_amount(command, "--trials N", s->trials,
+               "Number of filters that each simulation builds; 0 for formulas alone")
+        .shows_default();
+    command.add_option("--only", s->only, "Chapters to write, separated by commas (default: all)")
+        .separated_by(',')
+        .one_of(chapter_names());
+    command.add_flag(
         "--list", s->list,
         "Write no report; list every table, figure and formula of the documents with its section");
-    command->add_option("--threads", s->threads, "Number of threads (default: all cores)")
-        ->check(CLI::Range(1, 1024));
-    command->callback([s] {
+    add_threads(command, s->threads);
+    command.runs([s] {
         if (s->list) return print(listed());
         const auto names = s->only.empty() ? chapter_names() : s->only;
         if (s->trials > 10'000'000) throw failure("papers: --trials must be at most 10000000");

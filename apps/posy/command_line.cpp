@@ -1,0 +1,206 @@
+#include "command_line.hpp"
+
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <limits>
+#include <sstream>
+
+#include "numbers.hpp"
+#include "tool.hpp"
+
+namespace posy::tool {
+namespace {
+
+using text_function = std::function<std::string(const std::string&)>;
+
+// A check without a name: a name would stand in the help, beside that of the value.
+void add_check(CLI::Option& o, const text_function& wrong) { o.check(CLI::Validator(wrong, "", "check")); }
+
+void split(const std::string& names, std::string& options, std::string& value) {
+    const std::size_t space = names.find(' ');
+    options = names.substr(0, space);
+    value = space == std::string::npos ? "" : names.substr(space + 1);
+}
+
+std::string joined(const std::vector<std::string>& words) { return CLI::detail::join(words, ","); }
+
+option_description description_of(const CLI::Option& o) {
+    return {.names = o.get_name(false, true),
+            .long_names = o.get_lnames(),
+            .short_names = o.get_snames(),
+            .value = o.get_items_expected_max() > 0 ? o.get_type_name() : "",
+            .help = o.get_description()};
+}
+
+command_description description_of(const CLI::App& app) {
+    command_description d{.name = app.get_name(), .what = app.get_description(), .footer = app.get_footer()};
+    for (const CLI::Option* o : app.get_options()) {
+        if (o->get_group().empty()) continue;
+        if (o->get_positional())
+            d.arguments.push_back(o->get_name());
+        else
+            d.options.push_back(description_of(*o));
+    }
+    return d;
+}
+
+}  // namespace
+
+option option::required() const {
+    option_->required();
+    return *this;
+}
+
+option option::one_of(const std::vector<std::string>& values) const {
+    const std::string set = "{" + joined(values) + "}";
+    option_->type_name(set);
+    return check([values, set](const std::string& text) {
+        return std::ranges::find(values, text) == values.end() ? text + " not in " + set : "";
+    });
+}
+
+option option::between(double low, double high) const {
+    return check([low, high](const std::string& text) {
+        const auto number = parse_number(text);
+        const bool fine = number && *number >= low && *number <= high;
+        return fine ? "" : fmt::format("Value {} not in range {} to {}", text, low, high);
+    });
+}
+
+option option::positive() const {
+    return check([](const std::string& text) {
+        const auto number = parse_number(text);
+        const bool fine = number && *number > 0 && *number <= std::numeric_limits<double>::max();
+        return fine ? "" : text + " is not above 0";
+    });
+}
+
+option option::existing_file() const {
+    add_check(*option_, [](const std::string& text) { return CLI::ExistingFile(text); });
+    return *this;
+}
+
+option option::shows_default() const {
+    std::string value = option_->capture_default_str()->get_default_str();
+    option_->default_str("");
+    if (value.starts_with('[')) value = value.substr(1, value.size() - 2);  // of a vector
+    option_->description(option_->get_description() + " (default: " + value + ")");
+    return *this;
+}
+
+option option::separated_by(char c) const {
+    option_->delimiter(c);
+    return *this;
+}
+
+option option::hidden() const {
+    option_->group("");
+    return *this;
+}
+
+option option::excludes(const std::string& name) const {
+    option_->excludes(name);
+    return *this;
+}
+
+option option::needs(const std::string& name) const {
+    option_->needs(name);
+    return *this;
+}
+
+option option::check(const text_function& wrong) const {
+    add_check(*option_, wrong);
+    return *this;
+}
+
+option option::reads(const text_function& read) const {
+    const auto transform = [read](std::string& text) -> std::string {
+        try {
+            text = read(text);
+        } catch (const wrong_use& wrong) {
+            return wrong.what();
+        }
+        return {};
+    };
+    option_->transform(CLI::Validator(transform, "", "reads"));
+    return *this;
+}
+
+bool option::given() const { return option_->count() > 0; }
+
+template <option_value T>
+option command_line::add_option(const std::string& names, T& into, const std::string& help) {
+    std::string options, value;
+    split(names, options, value);
+    CLI::Option* const added = app_->add_option(options, into, help);
+    return option(*added->type_name(value));
+}
+
+template option command_line::add_option(const std::string&, std::string&, const std::string&);
+template option command_line::add_option(const std::string&, double&, const std::string&);
+template option command_line::add_option(const std::string&, unsigned&, const std::string&);
+template option command_line::add_option(const std::string&, std::uint16_t&, const std::string&);
+template option command_line::add_option(const std::string&, std::uint64_t&, const std::string&);
+template option command_line::add_option(const std::string&, std::optional<double>&, const std::string&);
+template option command_line::add_option(const std::string&, std::optional<unsigned>&, const std::string&);
+template option command_line::add_option(const std::string&, std::vector<std::string>&, const std::string&);
+template option command_line::add_option(const std::string&, std::vector<double>&, const std::string&);
+template option command_line::add_option(const std::string&, std::vector<std::uint16_t>&, const std::string&);
+
+option command_line::add_flag(const std::string& names, bool& into, const std::string& help) {
+    return option(*app_->add_flag(names, into, help));
+}
+
+void command_line::runs(const std::function<void()>& work) { app_->callback(work); }
+
+option command_line::find(const std::string& name) const { return option(*app_->get_option(name)); }
+
+command_line command_line::add_command(const std::string& name, const std::string& what,
+                                       const std::string& footer) {
+    CLI::App* const added = app_->add_subcommand(name, what);
+    added->footer(footer);
+    return command_line(*added);
+}
+
+program::program(const std::string& name, const std::string& version, const std::string& what,
+                 const std::string& footer)
+    : program(std::make_unique<CLI::App>(what, name)) {
+    owned_->set_version_flag("--version", version);
+    owned_->require_subcommand(1);
+    owned_->set_help_all_flag("--help-all", "Help of every command");
+    owned_->footer(footer);
+}
+
+program::program(std::unique_ptr<CLI::App> app) : command_line(*app), owned_(std::move(app)) {}
+
+program::~program() = default;
+
+void program::run(int argc, const char* const* argv) {
+    const auto fail = [this](const std::exception& why) {
+        std::string name = owned_->get_name();
+        for (const CLI::App* sub : owned_->get_subcommands()) name += " " + sub->get_name();
+        throw wrong_use(fmt::format("{}; try '{} --help'", why.what(), name));
+    };
+    try {
+        owned_->parse(argc, argv);
+    } catch (const CLI::ParseError& end) {
+        if (end.get_exit_code() != 0) fail(end);
+        std::ostringstream help;
+        owned_->exit(end, help, help);
+        print(help.str());
+    } catch (const wrong_use& wrong) {
+        fail(wrong);
+    }
+}
+
+command_description program::description() const { return description_of(*owned_); }
+
+std::vector<command_description> program::commands() const {
+    std::vector<command_description> all;
+    for (const CLI::App* command : owned_->get_subcommands([](const CLI::App*) { return true; }))
+        all.push_back(description_of(*command));
+    return all;
+}
+
+}  // namespace posy::tool
