@@ -111,7 +111,7 @@ TEST(local_set, hashes_anew_when_a_period_begins) {
 
 // What a peer asks for, and what it makes of the answer: peers::ask() without the network.
 struct peer_simulation {
-    mesh_directory directory;
+    overlay::mesh_directory directory;
     std::map<unsigned, int> statuses;
 
     // `arrives`: the answer does.
