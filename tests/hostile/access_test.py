@@ -355,7 +355,8 @@ class Connections(Access):
             if first == HEALTH:
                 for s in held:
                     self.assertEqual(statuses(s.recv(1000)), [200])
-            until(lambda: node.metric("posy_connections") >= 20)
+            # One that is on its way out counts, so one more than needed may have made room.
+            until(lambda: node.metric("posy_connections") >= 17)
             for _ in range(10):
                 self.assertEqual(ask(node.port, "GET", "/healthz")[0], 200)
             self.assertLess(node.metric("posy_connections"), 23)  # the limit, and those on their way out
