@@ -25,7 +25,7 @@ namespace posy::lab {
 
 namespace {
 
-sockaddr_in loopback(std::uint16_t port) {
+sockaddr_in loopback_socket(std::uint16_t port) {
     sockaddr_in at{};
     at.sin_family = AF_INET;
     at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
@@ -35,7 +35,7 @@ sockaddr_in loopback(std::uint16_t port) {
 
 bool answers(std::uint16_t port) {
     const base::descriptor s(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    const auto at = loopback(port);
+    const auto at = loopback_socket(port);
     return connect(s.get(), reinterpret_cast<const sockaddr*>(&at), sizeof at) == 0;
 }
 
@@ -43,7 +43,7 @@ bool answers(std::uint16_t port) {
 
 std::uint16_t free_port() {
     const base::descriptor s(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    auto at = loopback(0);
+    auto at = loopback_socket(0);
     socklen_t size = sizeof at;
     if (bind(s.get(), reinterpret_cast<const sockaddr*>(&at), size) != 0 ||
         getsockname(s.get(), reinterpret_cast<sockaddr*>(&at), &size) != 0)

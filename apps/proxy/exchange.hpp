@@ -1,6 +1,7 @@
 // One request on its way through the proxy.
 #pragma once
 
+#include <chrono>
 #include <string>
 
 #include "heads.hpp"
@@ -17,5 +18,7 @@ struct proxy::exchange {
 };
 
 bool server_error(unsigned status);
+
+inline constexpr std::chrono::seconds idle_time(60);  // without a byte moving
 
 }  // namespace posy::proxy

@@ -21,12 +21,6 @@ using namespace std::chrono_literals;
 using http_cache::forward_reason;
 using http_cache::verdict;
 
-namespace {
-
-constexpr auto idle_time = 60s;  // without a byte moving
-
-}  // namespace
-
 proxy::proxy(const options& how, const node::options& node_how, http::server& server)
     : how_(how), server_(server), time_(server.time()), heads_(node_how.name), log_(how.access_log) {
     auto opened = http_cache::store::open(how_.store, this);

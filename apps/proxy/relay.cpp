@@ -17,10 +17,6 @@ namespace posy::proxy {
 namespace asio = boost::asio;
 using namespace std::chrono_literals;
 
-namespace {
-constexpr auto idle_time = 60s;  // without a byte moving
-}
-
 // How the client learns where the body ends.
 enum class framing { absent, length, chunks, close };
 

@@ -9,7 +9,7 @@ namespace posy::http_cache {
 namespace {
 
 // A token of structured fields (RFC 8941, 3.3.4).
-bool is_token(std::string_view text) {
+bool is_structured_token(std::string_view text) {
     const auto letter = [](char c) { return lower(c) >= 'a' && lower(c) <= 'z'; };
     return !text.empty() && (letter(text.front()) || text.front() == '*') &&
            std::ranges::all_of(text, [&](char c) {
@@ -20,7 +20,7 @@ bool is_token(std::string_view text) {
 
 // As it is when a token, else as a string (3.3.3), which has only printable ASCII: the rest becomes "?".
 void append_item(std::string& to, std::string_view text) {
-    if (is_token(text)) {
+    if (is_structured_token(text)) {
         to += text;
         return;
     }
