@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/varint.hpp"
-#include "base/wide.hpp"
+#include "posy/base/wide.hpp"
 #include "posy/geometry.hpp"
 
 namespace posy::codec {

@@ -4,8 +4,8 @@
 #include <string>
 
 #include "base/varint.hpp"
-#include "base/wide.hpp"
 #include "codec/packed_bits.hpp"
+#include "posy/base/wide.hpp"
 #include "posy/geometry.hpp"
 
 namespace posy::codec {

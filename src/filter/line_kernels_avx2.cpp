@@ -3,10 +3,11 @@
 
 #include <cstring>
 
-#include "lanes.hpp"
+#include "posy/layout/lanes.hpp"
 
 #define POSY_TARGET __attribute__((target("avx2,bmi2"), no_sanitize("thread")))
 #define POSY_INLINE __attribute__((always_inline)) POSY_TARGET
+#define POSY_INSTRUCTIONS avx2
 
 namespace posy::kernels {
 namespace {

@@ -1,10 +1,11 @@
 #if defined(__x86_64__)
 #include <immintrin.h>
 
-#include "lanes.hpp"
+#include "posy/layout/lanes.hpp"
 
 #define POSY_TARGET __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,bmi2"), no_sanitize("thread")))
 #define POSY_INLINE __attribute__((always_inline)) POSY_TARGET
+#define POSY_INSTRUCTIONS avx512
 
 namespace posy::kernels {
 namespace {

@@ -34,9 +34,10 @@ decltype(auto) with_layout(const geometry& g, Use&& use) {
 
 // The expected false-positive rate with this many items. Precondition: check(g).
 inline double expected_rate(const geometry& g, double items) {
-    return with_layout(g, [&]<class Layout>(const Layout&) {
+    const double of_bits = with_layout(g, [&]<class Layout>(const Layout&) {
         return Layout::expected_rate(items, static_cast<double>(g.bits), g.hashes);
     });
+    return with_collisions(of_bits, g.hash, items);
 }
 
 }  // namespace posy::layouts

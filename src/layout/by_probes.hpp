@@ -2,8 +2,8 @@
 // the digest to its position, which the layout says.
 #pragma once
 
-#include "layout/probe.hpp"
 #include "posy/geometry.hpp"
+#include "posy/layout/probe.hpp"
 
 namespace posy::layouts {
 

@@ -15,8 +15,8 @@
 #pragma once
 
 #include "layout/dealt_line.hpp"
-#include "layout/probe.hpp"
 #include "posy/geometry.hpp"
+#include "posy/layout/probe.hpp"
 #include "posy/theory.hpp"
 
 namespace posy::layouts {
@@ -35,10 +35,7 @@ class in_lines {
     explicit in_lines(const geometry& g) : lines_(g.bits / line::bits / Parts), hashes_(g.hashes / Parts) {}
 
     // The digest that rules a part, and the line it chooses there.
-    static constexpr digest in_part(unsigned part, digest d) {
-        constexpr std::uint64_t odd = 0x9e3779b97f4a7c15;
-        return part == 0 ? d : digest{(d.low + d.high) * odd, d.low * odd};
-    }
+    static constexpr digest in_part(unsigned part, digest d) { return part == 0 ? d : in_second_line(d); }
     std::uint64_t line_of(unsigned part, digest of_part) const {
         return part * lines_ + scale(of_part.low, lines_);
     }

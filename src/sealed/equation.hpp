@@ -19,7 +19,7 @@
 #include <cstdint>
 
 #include "base/mix.hpp"
-#include "base/wide.hpp"
+#include "posy/base/wide.hpp"
 #include "posy/digest.hpp"
 
 namespace posy::sealed {

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "base/wide.hpp"
+#include "posy/base/wide.hpp"
 #include "posy/digest.hpp"
 
 namespace posy::layouts {

@@ -1,4 +1,4 @@
-// Products of 128 bits.
+// Products of 128 bits, and a word apart.
 #pragma once
 
 #include <cstdint>
@@ -13,5 +13,9 @@ __extension__ typedef unsigned __int128 u128;  // NOLINT(modernize-use-using): -
 inline std::uint64_t scale(std::uint64_t random, std::uint64_t range) {
     return static_cast<std::uint64_t>(u128{random} * range >> 64);
 }
+
+// 64 bits of another type than the words of an array where there are two such types: a compiler knows then
+// that writing to the array leaves them alone, and a loop keeps them in registers.
+using apart64 = unsigned long long;
 
 }  // namespace posy::base
