@@ -140,24 +140,24 @@ resolver::~resolver() {
 task<resolver::addresses> resolver::resolve(asio::io_context& here, std::string name, chosen_by by,
                                             clock::time_point end) {
     // Leaves however the coroutine ends; also when its loop is shut down, and takes the alarm with it.
-    struct place {
+    struct seat {
         std::shared_ptr<desk> at;
         const std::string& name;
         std::shared_ptr<waiter> self;
         std::shared_ptr<lookup> of;
-        ~place() { at->leave(name, of, self); }
+        ~seat() { at->leave(name, of, self); }
     };
     if (name.size() > longest_name)
         throw boost::system::system_error(asio::error::host_not_found, "resolve a name of that length");
     const auto at = desks_[static_cast<std::size_t>(by)];
     const auto self = std::make_shared<waiter>(at->time, here);
-    const place p{at, name, self, at->join(name, self)};
+    const seat mine{at, name, self, at->join(name, self)};
     co_await self->end.until(end);
     const std::lock_guard lock(at->mutex);
-    if (!p.of->done) throw boost::system::system_error(asio::error::timed_out, "resolve " + name);
-    if (p.of->found.empty())
+    if (!mine.of->done) throw boost::system::system_error(asio::error::timed_out, "resolve " + name);
+    if (mine.of->found.empty())
         throw boost::system::system_error(asio::error::host_not_found, "resolve " + name);
-    co_return p.of->found;
+    co_return mine.of->found;
 }
 
 resolver::addresses resolver::ask_system(const std::string& name) {

@@ -17,7 +17,7 @@ namespace {
 struct options {
     key_options keys;
     filter_options shape;
-    hash_options hash;
+    hash_options hash = hash_options::of_plan();
     std::string output;
     bool counting = false, growing = false;
     unsigned counter_bits = 4;
@@ -25,10 +25,12 @@ struct options {
 
 using trained = std::variant<bloom_filter, counting_filter, growing_filter>;
 
-trained make(const options& o, std::uint64_t items, hash_seed seed) {
+trained make(const options& o, std::uint64_t items, std::optional<hash_family> hash, hash_seed seed) {
     // An empty set has the smallest filter there is, and it is a valid one.
-    const plan p = take(choose(o.shape.to_wishes(std::max<std::uint64_t>(items, 1))), "build");
-    const geometry g = p.geometry(o.hash.family(), seed);
+    wishes want = o.shape.to_wishes(std::max<std::uint64_t>(items, 1));
+    want.hash = hash;
+    const plan p = take(choose(want), "build");
+    const geometry g = p.geometry(p.hash, seed);
     const auto planned = [&](auto filter) {
         filter.set_planned(p.promise());
         return trained(std::move(filter));
@@ -37,16 +39,24 @@ trained make(const options& o, std::uint64_t items, hash_seed seed) {
     return planned(take(bloom_filter::make(g), "build"));
 }
 
-void fill(trained& filter, const options& o, const hasher& hash) {
+void fill(trained& filter, const options& o) {
     if (auto* plain = std::get_if<bloom_filter>(&filter)) {
-        insert_keys(*plain, o.keys, hash, "building");
+        insert_keys(*plain, o.keys, plain->hash(), "building");
         return;
     }
     std::mutex one_at_a_time;
-    for_each_batch(o.keys, hash, "building", [&](std::span<const digest> batch) {
+    auto& counting = std::get<counting_filter>(filter);
+    for_each_batch(o.keys, counting.hash(), "building", [&](std::span<const digest> batch) {
         const std::lock_guard lock(one_at_a_time);
-        std::get<counting_filter>(filter).insert(batch);
+        counting.insert(batch);
     });
+}
+
+// The hash of keys that come before it is known how many there are.
+hasher hash_of_pipe(const options& o, hash_seed seed) {
+    constexpr double many = 1 << 30;
+    const double rate = o.shape.to_wishes().rate.value_or(growing_filter::options().rate);
+    return hasher(o.hash.given().value_or(fastest_hash(many, rate)), seed);
 }
 
 // A pipe can be read only once, and its number of keys is unknown. If only a rate was asked for, a growing
@@ -54,7 +64,7 @@ void fill(trained& filter, const options& o, const hasher& hash) {
 // enough, else to a few arrays. With --growing it stays as it is, so that it can take more keys later.
 trained grow(const options& o, hash_seed seed) {
     const wishes want = o.shape.to_wishes();
-    const hasher hash(o.hash.family(), seed);
+    const hasher hash = hash_of_pipe(o, seed);
     growing_filter::options how;
     how.rate = want.rate.value_or(how.rate);
     how.layout = want.layout.value_or(how.layout);
@@ -77,11 +87,12 @@ trained build_from_pipe(const options& o, hash_seed seed) {
     if (o.shape.only_rate() && !o.counting) return grow(o, seed);
     std::vector<digest> all;
     std::mutex one_at_a_time;
-    for_each_batch(o.keys, hasher(o.hash.family(), seed), "building", [&](std::span<const digest> batch) {
+    const hasher hash = hash_of_pipe(o, seed);
+    for_each_batch(o.keys, hash, "building", [&](std::span<const digest> batch) {
         const std::lock_guard lock(one_at_a_time);
         all.insert(all.end(), batch.begin(), batch.end());
     });
-    trained filter = make(o, all.size(), seed);
+    trained filter = make(o, all.size(), hash.family(), seed);
     if (auto* plain = std::get_if<bloom_filter>(&filter)) {
         insert(*plain, all, o.keys.thread_count());
     } else {
@@ -96,8 +107,9 @@ void run(const options& o) {
     if (o.growing && (!o.shape.only_rate() || o.counting))
         throw failure("--growing can only be combined with --fpr, --layout and --hashes");
     const bool known = o.shape.has_items(), sized = (known || seekable(o.keys)) && !o.growing;
-    trained filter = sized ? make(o, known ? 0 : count_keys(o.keys), seed) : build_from_pipe(o, seed);
-    if (sized) fill(filter, o, hasher(o.hash.family(), seed));
+    trained filter =
+        sized ? make(o, known ? 0 : count_keys(o.keys), o.hash.given(), seed) : build_from_pipe(o, seed);
+    if (sized) fill(filter, o);
     std::visit([&](const auto& either) { save_body(o.output, either); }, filter);
 
     if (const auto* plain = std::get_if<bloom_filter>(&filter)) warn_if_past_plan(*plain, o.output);

@@ -99,12 +99,13 @@ geometry spectral_geometry(wishes w, const std::string& command) {
 }
 
 void hash_options::add_to(command_line& command, const std::string& unseeded) {
-    command
-        .add_option("--hash", family_,
-                    "Hash family; choose siphash if attackers may choose keys, because for the others anyone "
-                    "can make any number of keys with one digest")
-        .one_of(names_of(hash_families()))
-        .shows_default();
+    auto hash = command.add_option(
+        "--hash", family_,
+        std::string("Hash family; choose siphash if attackers may choose keys, because for the others anyone "
+                    "can make any number of keys with one digest") +
+            (given() ? "" : " (default: fold64, or xxh3 if the collisions of its 64 bits would count)"));
+    hash.one_of(names_of(hash_families()));
+    if (given()) hash.shows_default();
     command.add_option(
         "--seed SEED", seed_,
         fmt::format("Seed of the hash, decimal or hexadecimal after 0x (default: 0; for siphash {})",
@@ -122,7 +123,7 @@ hash_seed hash_options::seed() const {
         const auto word = read_secret("--seed-file", seed_file_);
         return parse_seed("--seed-file " + seed_file_, word);  // a secret: the text is not repeated
     }
-    if (family() != hash_family::siphash) return {};
+    if (given() != hash_family::siphash) return {};
     return take(hash::random_seed(), "give a --seed");
 }
 

@@ -36,11 +36,14 @@ geometry spectral_geometry(wishes, const std::string& command);
 class hash_options {
   public:
     explicit hash_options(hash_family otherwise = hash_family::xxh3) : family_(name_of(otherwise)) {}
+    // Without a family of its own: the planner's, unless another is given.
+    static hash_options of_plan() { return hash_options(hash_family{}); }
 
     // `unseeded` says what the seed of siphash is if none is given.
     void add_to(command_line&, const std::string& unseeded = "a random key");
     bool has_seed() const { return !seed_.empty() || !seed_file_.empty(); }
-    hash_family family() const { return *named<hash_family>(family_); }
+    hash_family family() const { return *given(); }
+    std::optional<hash_family> given() const { return named<hash_family>(family_); }
     // The seed asked for; for siphash without one, a random key.
     hash_seed seed() const;
 

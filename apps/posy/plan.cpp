@@ -45,6 +45,8 @@ json to_json(const plan& p) {
         {"bits", p.bits},
         {"hashes", p.hashes},
         {"layout", name_of(p.layout)},
+        {"hash", name_of(p.hash)},
+        {"hash_collision_rate", hash_collision_rate(p.hash, static_cast<double>(p.items))},
         {"bits_per_item", p.bits_per_item()},
         {"fill", p.fill},
         {"false_positive_rate", p.false_positive_rate},
@@ -84,6 +86,8 @@ std::string describe(const plan& p) {
     text += row("bits",
                 count(static_cast<double>(p.bits)) + fmt::format(" ({:.4g} per item)", p.bits_per_item()));
     text += row("hashes", std::to_string(p.hashes));
+    text += row("hash", fmt::format("{}, whose collisions add {:.2g} to the rate", name_of(p.hash),
+                                    hash_collision_rate(p.hash, static_cast<double>(p.items))));
     text += row("false-positive rate", rate(p.false_positive_rate));
     text += row("fill", fmt::format("{:.2f} %", 100 * p.fill));
     text += row("memory", bytes(p.memory_bytes()));

@@ -237,7 +237,7 @@ void save_body(const std::string& path, body_ref body, const packing& how, const
 void warn_if_past_plan(const bloom_filter& filter, const std::string& path) {
     if (!past_plan(filter)) return;
     const auto stands = standing_of(filter);
-    const promise& planned = *filter.provenance().planned;
+    const promise planned = *filter.provenance().planned;
     fmt::print(stderr,
                "posy: {}: it holds {} items, {} more than the {} it was planned for, and its false-positive "
                "rate is {} instead of {}; rebuild it with --items {:.0f} or more\n",

@@ -18,15 +18,10 @@
 
 #include "posy/base/names.hpp"
 #include "posy/bytes.hpp"
+#include "posy/hash/of_words.hpp"
 #include "posy/result.hpp"
 
 namespace posy {
-
-struct digest {
-    std::uint64_t low = 0;
-    std::uint64_t high = 0;
-    friend bool operator==(const digest&, const digest&) = default;
-};
 
 // 128 bits; hash_family says what each family does with them.
 struct hash_seed {
@@ -37,10 +32,11 @@ struct hash_seed {
 
 // The numbers are on the wire (docs/format.md).
 enum class hash_family : std::uint8_t {
-    xxh3 = 1,     // XXH3-128, seeded by seed.low; the default
+    xxh3 = 1,     // XXH3-128, seeded by seed.low
     siphash = 2,  // SipHash-2-4 with 128-bit output, keyed by the whole seed: for keys chosen by an attacker
     md5 = 3,      // as Summary Cache and Squid hash; takes no seed
     multiply_shift = 4,  // pairwise independent (Dietzfelbinger 1996), multipliers drawn from seed.low
+    fold64 = 5,          // 64 bits made into 128, seeded by seed.low: the fastest (posy/hash/of_words.hpp)
 };
 
 constexpr std::string_view name_of(hash_family member) {
@@ -53,6 +49,8 @@ constexpr std::string_view name_of(hash_family member) {
             return "md5";
         case hash_family::multiply_shift:
             return "multiply-shift";
+        case hash_family::fold64:
+            return "fold64";
     }
     return {};
 }
@@ -67,26 +65,10 @@ std::array<std::byte, 8> key_bytes(Integer key) {
     return bytes;
 }
 
-// XXH3-128 (Collet 2019) of 8 bytes: mixing around one product of 128 bits. Inline because a single lookup of
-// an integer costs less than a call that first dispatches on the key's length.
-inline constexpr std::uint64_t xxh3_secret_of_8 = 0xc4f023344dc994ac;  // two words of its secret, xored
-inline constexpr std::uint64_t xxh3_multiplier_of_8 = 0x9e3779b185ebcaa7;
-inline digest xxh3_of_8_bytes(std::uint64_t key, std::uint64_t seed) {
-    __extension__ typedef unsigned __int128 u128;  // NOLINT(modernize-use-using): -Wpedantic wants the mark
-    seed ^= std::uint64_t{__builtin_bswap32(static_cast<std::uint32_t>(seed))} << 32;
-    const u128 product = u128{key ^ (xxh3_secret_of_8 + seed)} * xxh3_multiplier_of_8;
-    auto low = static_cast<std::uint64_t>(product), high = static_cast<std::uint64_t>(product >> 64);
-    high += low << 1;
-    low ^= high >> 3;
-    low = (low ^ low >> 35) * 0x9fb21c651e98df25;
-    high = (high ^ high >> 37) * 0x165667919e3779f9;
-    return {low ^ low >> 28, high ^ high >> 32};
-}
-
 class hasher {
   public:
     explicit hasher(hash_family family = hash_family::xxh3, hash_seed seed = {})
-        : family_(family), seed_(seed) {}
+        : family_(family), seed_(seed), salt_(hash::fold64_salt(seed.low)) {}
 
     hash_family family() const { return family_; }
     hash_seed seed() const { return seed_; }
@@ -96,7 +78,9 @@ class hasher {
     digest operator()(std::string_view key) const { return (*this)(as_byte_view(key)); }
     template <std::integral Integer>
     digest operator()(Integer key) const {
-        if (family_ == hash_family::xxh3) return xxh3_of_8_bytes(static_cast<std::uint64_t>(key), seed_.low);
+        const auto word = static_cast<std::uint64_t>(key);
+        if (family_ == hash_family::fold64) return hash::fold64_of_word(word, salt_);
+        if (family_ == hash_family::xxh3) return hash::xxh3_of_8_bytes(word, seed_.low);
         return (*this)(byte_view(key_bytes(key)));
     }
 
@@ -107,7 +91,19 @@ class hasher {
   private:
     hash_family family_;
     hash_seed seed_;
+    std::uint64_t salt_;  // of fold64
 };
+
+namespace hash {
+// What hasher(hash_family::fold64, {seed}) makes of bytes.
+digest fold64_of_bytes(byte_view key, std::uint64_t seed);
+}  // namespace hash
+
+// The probability that an absent key has the digest of one of `items` others: what the family adds to the
+// false-positive rate of any filter. Only fold64 has so few bits that it can matter.
+double hash_collision_rate(hash_family, double items);
+// The rate of a filter of `items` keys whose bits alone say yes to an absent key at this rate.
+double with_collisions(double rate_of_bits, hash_family, double items);
 
 // Does this build have the family, and does the family accept the seed? The error names what does not fit.
 result<void> check(const hasher&);

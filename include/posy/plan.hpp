@@ -44,6 +44,8 @@ struct wishes {
     std::optional<layout_id> layout{};            // blocked, unless the message matters: then spread
     std::optional<double> delta_bits_per_item{};  // at most this many per update; needs delta_fraction
     std::optional<double> delta_fraction{};       // updates are sent when this share of the items has changed
+    // fold64, unless the collisions of its 64 bits add more than a thousandth to the rate: then xxh3.
+    std::optional<hash_family> hash{};
     // What to minimise within the constraints. `delta` needs delta_fraction. Where nothing limits the rate of
     // a given array, arrays more than half full are not considered: a saturated one would be the smallest
     // message.
@@ -55,9 +57,10 @@ struct plan {
     std::uint64_t bits = 0;
     unsigned hashes = 0;
     layout_id layout = layout_id::blocked;
+    hash_family hash = hash_family::xxh3;
 
     double fill = 0;                     // expected share of ones
-    double false_positive_rate = 0;      // expected, by the layout's own formula
+    double false_positive_rate = 0;      // expected, by the layout's own formula, and hash_collision_rate()
     double message_bits = 0;             // expected size of the entropy-coded array, never more than `bits`
     std::optional<double> delta_bits{};  // of one update, where a delta fraction was given …
     std::optional<double> delta_fill{};  // … and the share of the bits that it changes
@@ -65,8 +68,9 @@ struct plan {
     double bits_per_item() const { return per_item(static_cast<double>(bits)); }
     double message_bits_per_item() const { return per_item(message_bits); }
     std::uint64_t memory_bytes() const { return (bits + 63) / 64 * 8; }
-    posy::geometry geometry(hash_family hash = hash_family::xxh3, hash_seed seed = {}) const {
-        return {bits, hashes, layout, hash, seed};
+    posy::geometry geometry() const { return geometry(hash); }
+    posy::geometry geometry(hash_family family, hash_seed seed = {}) const {
+        return {bits, hashes, layout, family, seed};
     }
     // What a filter of this plan records: bloom_filter::set_planned().
     posy::promise promise() const { return {items, false_positive_rate}; }
@@ -90,7 +94,8 @@ struct counting_plan {
 counting_plan predict_counters(const plan&, unsigned counter_bits = 4);
 
 // The smallest array in which this many items have at most this rate, if there is one.
-std::optional<std::uint64_t> smallest_bits(std::uint64_t items, double rate, unsigned hashes, layout_id);
+std::optional<std::uint64_t> smallest_bits(std::uint64_t items, double rate, unsigned hashes, layout_id,
+                                           hash_family = hash_family::xxh3);
 
 struct named_plan {
     std::string name{};
@@ -115,6 +120,9 @@ struct advice {
 // wish that cannot be fulfilled. choose() returns the plan alone, advise() also the alternatives.
 result<plan> choose(const wishes&);
 result<advice> advise(const wishes&);
+
+// The fastest family whose collisions add at most a thousandth to this rate: fold64, or xxh3.
+hash_family fastest_hash(double items, double rate);
 
 // What can be traded for what: the best plan for every number of hashes, fewest first, where there is one. Of
 // the paper's four metrics (Mitzenmacher 2002, II-B) computation is fixed in each row; memory, rate and

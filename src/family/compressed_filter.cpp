@@ -126,7 +126,9 @@ std::size_t compressed_filter::may_contain(std::span<const digest> digests, std:
 
 result<double> compressed_filter::false_positive_rate() const {
     if (geometry_.layout == layout_id::spread) {
-        return std::pow(static_cast<double>(ones()) / static_cast<double>(geometry_.bits), geometry_.hashes);
+        const double fill = static_cast<double>(ones()) / static_cast<double>(geometry_.bits);
+        return with_collisions(std::pow(fill, geometry_.hashes), geometry_.hash,
+                               static_cast<double>(items().value_or(0)));
     }
     const auto filter = unpack();
     if (!filter) return filter.error();

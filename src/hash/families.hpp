@@ -6,9 +6,11 @@
 
 namespace posy::hash {
 
-// Many integer keys at once; the library's XXH3 of their byte form.
+// Many integer keys at once; as the hash of their byte form.
 void xxh3_integers(std::span<const std::uint64_t> keys, std::span<digest> digests, std::uint64_t seed,
                    base::instruction_set = base::best_instruction_set());
+void fold64_integers(std::span<const std::uint64_t> keys, std::span<digest> digests, std::uint64_t seed,
+                     base::instruction_set = base::best_instruction_set());
 digest siphash(byte_view key, hash_seed seed);
 digest md5(byte_view key);
 bool md5_available();

@@ -7,8 +7,8 @@
 // It promises pairs only. Keys with strong structure (1, 2, 3, …) can measure above or below the rates that
 // are predicted for fully random hashing; xxh3 does not show that.
 #include "base/mix.hpp"
-#include "base/wide.hpp"
 #include "families.hpp"
+#include "posy/base/wide.hpp"
 
 namespace posy::hash {
 namespace {

@@ -37,7 +37,7 @@ std::uint64_t granule(unsigned hashes, layout_id layout) { return round_up_bits(
 
 result<plan> predict(std::uint64_t items, const geometry& g, std::optional<double> delta_fraction) {
     if (auto valid = check(g); !valid) return valid.error();
-    plan p{.items = items, .bits = g.bits, .hashes = g.hashes, .layout = g.layout};
+    plan p{.items = items, .bits = g.bits, .hashes = g.hashes, .layout = g.layout, .hash = g.hash};
     p.fill = figures::fill(items, g);
     p.false_positive_rate = figures::rate(items, g);
     p.message_bits = figures::message(items, g);
@@ -72,11 +72,11 @@ counting_plan predict_counters(const plan& p, unsigned counter_bits) {
 }
 
 std::optional<std::uint64_t> smallest_bits(std::uint64_t items, double rate, unsigned hashes,
-                                           layout_id layout) {
+                                           layout_id layout, hash_family hash) {
     const std::uint64_t granule = figures::granule(hashes, layout), most = max_bits / granule;
     if (!check(geometry{granule, hashes, layout})) return std::nullopt;
     const auto too_few = [&](std::uint64_t granules) {
-        return figures::rate(items, {granules * granule, hashes, layout}) > rate;
+        return figures::rate(items, {granules * granule, hashes, layout, hash}) > rate;
     };
     // The asymptotic size of the classic filter is close to it in every layout: look around that first, in
     // growing steps. A rate costs microseconds, and a comparison asks for some hundred sizes.

@@ -7,7 +7,7 @@
 
 namespace posy::figures {
 
-double rate(std::uint64_t items, const geometry&);  // expected, by the layout's own formula
+double rate(std::uint64_t items, const geometry&);  // expected, by the layout's own formula and the hash
 double fill(std::uint64_t items, const geometry&);  // expected share of ones
 // Expected share of the bits that change when a fraction of the items is replaced.
 double delta_fill(std::uint64_t items, const geometry&, double fraction);

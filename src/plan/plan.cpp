@@ -15,6 +15,12 @@ result<plan> choose(const wishes& want) {
     return s->best();
 }
 
+hash_family fastest_hash(double items, double rate) {
+    constexpr double small_share = 1e-3;
+    const double added = hash_collision_rate(hash_family::fold64, items);
+    return added <= small_share * rate ? hash_family::fold64 : hash_family::xxh3;
+}
+
 result<std::vector<plan>> tradeoff(const wishes& want) {
     const auto s = plan_search::make(want);
     if (!s) return s.error();
@@ -54,7 +60,7 @@ result<advice> advise(const wishes& want) {
     const auto offer = [&](std::string name, wishes other, layout_id layout, goal aim) {
         other.items = want.items;
         other.delta_fraction = want.delta_fraction;
-        const auto p = plan_search{other, layout, aim}.best();
+        const auto p = plan_search{other, layout, aim, chosen->hash}.best();
         if (p && p->geometry() != chosen->geometry()) a.alternatives.push_back({std::move(name), *p});
     };
     const double rate = chosen->false_positive_rate;

@@ -92,7 +92,18 @@ result<plan_search> plan_search::make(const wishes& want) {
         const geometry smallest{figures::granule(*want.hashes, layout), *want.hashes, layout};
         if (auto valid = posy::check(smallest); !valid) return valid.error();
     }
-    return plan_search{want, layout, want.minimize.value_or(aim)};
+    plan_search search{want, layout, want.minimize.value_or(aim)};
+    search.hash = want.hash.value_or(search.enough_hash());
+    return search;
+}
+
+hash_family plan_search::enough_hash() const {
+    double rate = want.rate.value_or(0);
+    if (!want.rate) {
+        const auto p = best();
+        rate = p ? p->false_positive_rate : 0;
+    }
+    return fastest_hash(static_cast<double>(want.items), rate);
 }
 
 std::uint64_t plan_search::limit() const {
@@ -127,9 +138,9 @@ std::optional<std::uint64_t> plan_search::bits_for(unsigned hashes) const {
         return round_up_bits(static_cast<std::uint64_t>(std::clamp(bits, 1.0, 2.0 * max_bits)), hashes,
                              layout);
     }
-    if (want.rate && aim != goal::rate) return smallest_bits(want.items, *want.rate, hashes, layout);
+    if (want.rate && aim != goal::rate) return smallest_bits(want.items, *want.rate, hashes, layout, hash);
     if (budgeted() || want.max_memory) return largest(hashes);
-    return smallest_bits(want.items, want.rate.value_or(default_rate), hashes, layout);
+    return smallest_bits(want.items, want.rate.value_or(default_rate), hashes, layout, hash);
 }
 
 std::optional<std::string> plan_search::broken(const plan& p) const {
@@ -195,7 +206,7 @@ result<plan> plan_search::with(unsigned hashes) const {
     const auto bits = bits_for(hashes);
     if (!bits) return error::invalid("no number of hashes gives that rate in 2^40 bits");
     if (*bits == 0) return error::invalid("there is room for not a single bit");
-    auto p = predict(want.items, {*bits, hashes, layout}, want.delta_fraction);
+    auto p = predict(want.items, {*bits, hashes, layout, hash}, want.delta_fraction);
     if (p && budgeted() && p->false_positive_rate > 1 - 1e-9)
         return error::invalid("the message is too small: its filter would say yes to everything");
     return p;

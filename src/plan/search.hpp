@@ -17,6 +17,7 @@ struct plan_search {
     const wishes& want;
     layout_id layout;
     goal aim;
+    hash_family hash = hash_family::xxh3;
 
     // The wishes with the layout and the goal that they imply; or why they contradict each other.
     static result<plan_search> make(const wishes&);
@@ -40,6 +41,7 @@ struct plan_search {
     double total(const std::optional<double>& per_item) const {
         return *per_item * static_cast<double>(want.items);
     }
+    hash_family enough_hash() const;
     std::tuple<bool, bool, double> excess(const plan&) const;
     double cost(const plan&) const;
     bool better(const plan&, const plan& than) const;

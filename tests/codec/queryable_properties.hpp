@@ -12,12 +12,12 @@
 #include <vector>
 
 #include "base/how.hpp"
-#include "base/wide.hpp"
 #include "codec/codec.hpp"
 #include "hex.hpp"
-#include "layout/probe.hpp"
+#include "posy/base/wide.hpp"
 #include "posy/bit_array.hpp"
 #include "posy/digest.hpp"
+#include "posy/layout/probe.hpp"
 #include "statistics.hpp"
 
 namespace posy::codec {

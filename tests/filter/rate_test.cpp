@@ -19,7 +19,8 @@
 namespace posy {
 namespace {
 
-void expect_rate(const geometry& shape, std::uint64_t items, int filters, std::uint64_t queries) {
+void expect_rate_of(hash_family hash, const geometry& shape, std::uint64_t items, int filters,
+                    std::uint64_t queries) {
     std::vector<std::uint64_t> members(items), absent(queries);
     std::iota(members.begin(), members.end(), std::uint64_t{0});
     for (std::uint64_t key = 0; key < queries; ++key) absent[key] = ~key;
@@ -27,6 +28,7 @@ void expect_rate(const geometry& shape, std::uint64_t items, int filters, std::u
     sample rates(static_cast<std::uint64_t>(filters), describe(shape) + " n=" + std::to_string(items));
     for (int f = 0; f < filters; ++f) {
         geometry g = shape;
+        g.hash = hash;
         g.seed.low = static_cast<std::uint64_t>(f) + 1;
         auto filter = *bloom_filter::make(g);
         filter.insert(members);
@@ -38,6 +40,10 @@ void expect_rate(const geometry& shape, std::uint64_t items, int filters, std::u
                                      shape.hashes);
     });
     rates.expect_mean(expected, filters >= 300 ? 4.5 : 5.5);
+}
+void expect_rate(const geometry& shape, std::uint64_t items, int filters, std::uint64_t queries) {
+    for (const hash_family hash : {hash_family::xxh3, hash_family::fold64})
+        expect_rate_of(hash, shape, items, filters, queries);
 }
 
 // The array in which `items` keys give about the asked rate.

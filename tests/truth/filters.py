@@ -3,7 +3,7 @@ import json
 import math
 import statistics
 
-from measured import Message, error_of_mean, log2_choose, rate_of_bits
+from measured import Message, error_of_mean, log2_choose, rate_of
 from mathematics import delta_bits, entropy, rate_deviation
 
 SHARE = 0.01  # or four deviations, whichever is more
@@ -27,7 +27,7 @@ def samples(tool, plan, count, first_seed):
         message = tool.build(plan, seed, "f.posy")
         ones = message.ones()
         fills.append(ones / plan["bits"])
-        rates.append(rate_of_bits(message, plan))
+        rates.append(rate_of(message, plan))
         sizes.append(plan["bits"] * entropy(ones / plan["bits"]))
     return {"fill": fills, "false_positive_rate": rates, "message_bits": sizes}
 
@@ -77,7 +77,7 @@ FOUR_DEVIATIONS = math.erfc(4 / math.sqrt(2)) / 2
 def check_absent_keys(tool, plan, audit):
     """The tool's own answers to absent keys: as many as the bits say."""
     for seed, absent in ((1, 20_000), (2, 200_000)):
-        rate = rate_of_bits(tool.build(plan, seed, "f.posy"), plan)
+        rate = rate_of(tool.build(plan, seed, "f.posy"), plan)
         hits = tool.positives("f.posy", absent)
         odds = binomial_odds(hits, absent, rate)
         if odds > FOUR_DEVIATIONS:
@@ -93,7 +93,7 @@ def check_info(tool, plan, stray, audit):
                [plan[x] for x in ("bits", "hashes", "layout", "items")], str(info), where)
     audit.close("info: ones", info["ones"], ones, where)
     audit.close("info: fill", info["fill"], ones / plan["bits"], where)
-    audit.close("info: false_positive_rate", info["false_positive_rate"], rate_of_bits(message, plan), where)
+    audit.close("info: false_positive_rate", info["false_positive_rate"], rate_of(message, plan), where)
     audit.close("info: planned_false_positive_rate", info["planned_false_positive_rate"], plan["false_positive_rate"],
                 where)
     # The fewest bits for an array of so many ones; both sides lose some digits in logarithms of factorials.

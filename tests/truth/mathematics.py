@@ -162,6 +162,15 @@ def rate(layout, n, m, k):
     return line_rate(n, m // (WORDS * bits), k, bits)
 
 
+def collisions(family, n):
+    """P(an absent key has the digest of one of n keys)."""
+    return math.ldexp(n, -64 if family == "fold64" else -128)
+
+
+def with_collisions(rate_of_bits, family, n):
+    return rate_of_bits + (1 - rate_of_bits) * collisions(family, n)
+
+
 def rate_deviation(layout, n, m, k):
     """How far the rates of different filters stray, as a share of the rate, roughly: by the fill (k/√n at most), and in
     lines by their loads. With h(x) = Σ_i c_i g_i^x the rate of a line with x keys, E h² is the double sum over g_i g_j."""

@@ -8,7 +8,7 @@ import os
 import statistics
 import subprocess
 
-from mathematics import WORD_BITS, WORDS
+from mathematics import WORD_BITS, WORDS, with_collisions
 
 LINES_OF_KEYS = 20_000
 ABSENT = 200_000
@@ -45,7 +45,7 @@ class Tool:
     def build(self, plan, seed, name, *options, first=0):
         """A filter of the planned shape with as many keys as planned."""
         self.out("build", "-", "--threads", 1, "-n", plan["items"], "-b", repr(plan["bits"] / plan["items"]), "-k",
-                 plan["hashes"], "--layout", plan["layout"], "--seed", seed, "-o", name, *options,
+                 plan["hashes"], "--layout", plan["layout"], "--hash", plan["hash"], "--seed", seed, "-o", name, *options,
                  stdin=self.some_keys(plan["items"], first))
         return Message(self.read(name))
 
@@ -97,8 +97,13 @@ def line_hits(counts, k, bits):
     return total / lines
 
 
+def rate_of(message, plan):
+    """The share of absent keys that this filter takes for members."""
+    return with_collisions(rate_of_bits(message, plan), plan["hash"], plan["items"])
+
+
 def rate_of_bits(message, plan):
-    """The share of absent keys that this array takes for members."""
+    """The same by the bits alone."""
     m, k, layout = plan["bits"], plan["hashes"], plan["layout"]
     if layout == "spread":
         return (message.ones() / m) ** k

@@ -2,12 +2,13 @@
 
 For a given number of hashes the rate falls as the array grows, and the message, the delta and the memory rise with
 it. So one array per number of hashes decides whether a better plan exists: the largest that keeps every limit and
-is still better than the plan in what was to be made small. A `wish` is a dictionary with the tool's options as keys.
+is still better than the plan in what was to be made small. A `wish` is a dictionary with the tool's options as keys,
+and "family", the hash family of the plan.
 """
 import math
 
 from mathematics import (MOST_HASHES, array_bytes, delta_bits, fill, granule, hash_counts, message_bits, rate,
-                         rate_floor)
+                         rate_floor, with_collisions)
 
 MOST_BITS = 1 << 40
 SLACK = 1e-6  # how much better another plan must be to count
@@ -56,6 +57,11 @@ def keeps_budgets(wish, m, k, rounding=1e-9):
         wish["delta-bits"] * n * (1 + rounding))
 
 
+def rate_in(wish, m, k):
+    n = wish["items"]
+    return with_collisions(rate(layout_of(wish), n, m, k), wish.get("family"), n)
+
+
 def keeps(wish, m, k, margin=0.0):
     """Whether such an array fulfils the wish, with a margin below the promised rate."""
     n, layout, promised = wish["items"], layout_of(wish), promised_rate(wish)
@@ -64,7 +70,7 @@ def keeps(wish, m, k, margin=0.0):
     if promised is None:
         return True
     wanted = promised * (1 - margin)
-    return rate_floor(layout, n, m, k) <= wanted and rate(layout, n, m, k) <= wanted
+    return rate_floor(layout, n, m, k) <= wanted and rate_in(wish, m, k) <= wanted
 
 
 def fixed_bits(wish, k):
@@ -146,7 +152,7 @@ def gained(wish, plan, k, m, by_rate):
     n, layout = wish["items"], layout_of(wish)
     if by_rate:
         old = plan["false_positive_rate"]
-        return 0 if rate_floor(layout, n, m, k) > old else 1 - rate(layout, n, m, k) / old
+        return 0 if rate_floor(layout, n, m, k) > old else 1 - rate_in(wish, m, k) / old
     if aim_of(wish) == "memory":
         return 1 - m / plan["bits"]
     return 1 - coded_size(wish, m, k) / coded_size(wish, plan["bits"], plan["hashes"])
@@ -165,7 +171,7 @@ def judged(wish):
 
 def alternative(name, plan, share):
     """The wish behind a row of the comparison, or None if nothing is known of such a row."""
-    wish = {"items": plan["items"], "layout": "spread"}
+    wish = {"items": plan["items"], "layout": "spread", "family": plan["hash"]}
     if share is not None:
         wish["delta-fraction"] = share
     kind, _, what = name.partition(", ")
