@@ -14,6 +14,7 @@
 #include <optional>
 #include <span>
 
+#include "posy/base/wide.hpp"
 #include "posy/bit_array.hpp"
 #include "posy/geometry.hpp"
 #include "posy/provenance.hpp"
@@ -52,9 +53,13 @@ class bloom_filter {
 
     // The number of insertions, repeated keys counted again; nothing when it is unknown (an intersection).
     // estimate_items() estimates the number of different keys. Not to be called during insert_concurrently().
-    std::optional<std::uint64_t> items() const { return provenance_.items; }
+    std::optional<std::uint64_t> items() const {
+        const auto& had = provenance_.items;
+        return had ? std::optional(inserted_ > max_items - *had ? max_items : *had + inserted_)
+                   : std::nullopt;
+    }
     // The same, whether the bits are an intersection's, and what the filter was planned for.
-    const posy::provenance& provenance() const { return provenance_; }
+    posy::provenance provenance() const { return {items(), provenance_.intersection, provenance_.planned}; }
     // Precondition: planned->valid(), if there is one.
     void set_planned(std::optional<promise> planned) {
         assert(!planned || planned->valid());
@@ -74,6 +79,7 @@ class bloom_filter {
     // For code that builds on the filter. A caller that changes the bits is responsible for their meaning.
     bit_array& bits() { return bits_; }
     void set_items(std::optional<std::uint64_t> items) {
+        inserted_ = 0;
         provenance_.items = items ? std::min(*items, max_items) : items;
         if (items) provenance_.intersection = false;
     }
@@ -83,6 +89,8 @@ class bloom_filter {
         set_items(p.items);
         set_planned(p.planned);
     }
+
+    void count_insertions(std::uint64_t inserted) { inserted_ += inserted; }
 
     // Counts saturate here: the format reserves two of the values that 64 bits can hold.
     static constexpr std::uint64_t max_items = ~std::uint64_t{0} - 2;
@@ -98,13 +106,11 @@ class bloom_filter {
     void insert_keys(const Keys&);
     template <class Keys>
     std::size_t look_up(const Keys&, std::span<bool> answers) const;
-    void count(std::uint64_t inserted) {
-        if (const auto had = items()) set_items(inserted > max_items - *had ? max_items : *had + inserted);
-    }
 
     posy::geometry geometry_;
     bit_array bits_;
     posy::provenance provenance_;
+    base::apart64 inserted_ = 0;            // to be added to its items
     const kernels::filter_kernel* kernel_;  // for this layout on this machine, and its
     bool (*look_up_one_)(const std::uint64_t* words, const posy::geometry&, std::uint64_t low,
                          std::uint64_t high);

@@ -30,7 +30,7 @@ class counting_filter {
     hasher hash() const { return projection_.hash(); }
     std::uint64_t items() const { return *projection_.items(); }
     // The same, and what the filter was planned for. Precondition of set_planned(): as bloom_filter's.
-    const posy::provenance& provenance() const { return projection_.provenance(); }
+    posy::provenance provenance() const { return projection_.provenance(); }
     void set_planned(std::optional<promise> planned) { projection_.set_planned(planned); }
 
     void insert(digest d) { insert(std::span<const digest>(&d, 1)); }

@@ -49,6 +49,13 @@ using bodies =
 using any_body = bodies::any;
 static_assert(std::variant_size_v<any_body> == members<message_kind>.size());
 
+template <class Body>
+constexpr message_kind kind_of_body = []<std::size_t... I>(std::index_sequence<I...>) {
+    static_assert((std::same_as<Body, std::variant_alternative_t<I, any_body>> || ...));
+    return static_cast<message_kind>(
+        (... + (std::same_as<Body, std::variant_alternative_t<I, any_body>> ? I + 1 : 0)));
+}
+(std::make_index_sequence<std::variant_size_v<any_body>>());
 constexpr message_kind kind_of(const any_body& body) { return static_cast<message_kind>(body.index() + 1); }
 
 struct message {
@@ -107,5 +114,16 @@ result<void> write_message(int file, body_ref, const packing& = {});
 // file or the new one and a failure leaves nothing behind.
 result<message> load(const std::filesystem::path&, const read_limits& = {});
 result<void> save(const std::filesystem::path&, body_ref, const packing& = {});
+
+// What a file holds, if it is what is asked for: load<sealed_filter>(path). The error names what it is
+// instead.
+template <class Body>
+result<Body> load(const std::filesystem::path& path, const read_limits& limits = {}) {
+    auto loaded = load(path, limits);
+    if (!loaded) return loaded.error();
+    if (auto* body = std::get_if<Body>(&loaded->body)) return std::move(*body);
+    return error::mismatch("the file holds a message of kind " + std::string(name_of(kind_of(loaded->body))) +
+                           ", not of kind " + std::string(name_of(kind_of_body<Body>)));
+}
 
 }  // namespace posy

@@ -1,11 +1,13 @@
 // A value, or an error that says what is wrong, where, and what to do about it.
 //
-// Nothing in Posy throws for bad input: a function that can fail returns result<T>. There is no half-valid
-// object behind an error. (std::expected arrives with C++23; this is the part of it that we use.)
+// A function that can fail returns result<T>; there is no half-valid object behind an error. (std::expected
+// arrives with C++23; this is the part of it that we use.) A constructor that can fail throws the error as a
+// posy::exception, and so does a result whose value is taken although there is none.
 #pragma once
 
 #include <cstdint>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -81,6 +83,16 @@ struct error {
     error behind(const std::string& name) const { return {kind, name + ": " + text(), {}, limit}; }
 };
 
+// An error, thrown.
+class exception : public std::runtime_error {
+  public:
+    explicit exception(error why) : std::runtime_error(why.text()), why_(std::move(why)) {}
+    const error& why() const { return why_; }
+
+  private:
+    error why_;
+};
+
 template <class T>
 class [[nodiscard]] result {
   public:
@@ -90,17 +102,24 @@ class [[nodiscard]] result {
     bool ok() const { return state_.index() == 0; }
     explicit operator bool() const { return ok(); }
 
-    // Precondition: ok().
-    T& operator*() & { return std::get<0>(state_); }
-    const T& operator*() const& { return std::get<0>(state_); }
-    T&& operator*() && { return std::get<0>(std::move(state_)); }
-    T* operator->() { return &std::get<0>(state_); }
-    const T* operator->() const { return &std::get<0>(state_); }
+    // The value; throws the error if there is none.
+    T& operator*() & { return *value(state_); }
+    const T& operator*() const& { return *value(state_); }
+    T&& operator*() && { return std::move(*value(state_)); }
+    T* operator->() { return value(state_); }
+    const T* operator->() const { return value(state_); }
 
     // Precondition: !ok().
     const posy::error& error() const { return std::get<1>(state_); }
 
   private:
+    template <class State>
+    static auto* value(State& state) {
+        auto* const there = std::get_if<0>(&state);
+        if (!there) throw exception(*std::get_if<1>(&state));
+        return there;
+    }
+
     std::variant<T, posy::error> state_;
 };
 
@@ -112,6 +131,10 @@ class [[nodiscard]] result<void> {
 
     bool ok() const { return !why_; }
     explicit operator bool() const { return ok(); }
+    // Throws the error if there is one.
+    void operator*() const {
+        if (why_) throw exception(*why_);
+    }
     const posy::error& error() const { return *why_; }
 
   private:

@@ -31,7 +31,7 @@ bloom_filter bloom_filter::from_bits(const posy::geometry& g, bit_array bits,
 
 void bloom_filter::insert(digest d) {
     kernel_->insert(bits_.words().data(), geometry_, &d, 1, false);
-    count(1);
+    count_insertions(1);
 }
 
 template <class Keys>
@@ -47,7 +47,7 @@ void bloom_filter::insert_keys(const Keys& keys) {
         kernels::in_windows(
             hash(), keys, [&](auto... later) { kernel.fetch(words, geometry_, later...); }, put);
     }
-    count(keys.size());
+    count_insertions(keys.size());
 }
 
 template <class Keys>
@@ -98,13 +98,13 @@ void bloom_filter::insert_concurrently(std::span<const digest> digests) {
                 }
             });
     });
-    if (auto& items = provenance_.items)
-        std::atomic_ref(*items).fetch_add(digests.size(), std::memory_order_relaxed);
+    std::atomic_ref(inserted_).fetch_add(digests.size(), std::memory_order_relaxed);
 }
 
 double bloom_filter::false_positive_rate() const {
-    return layouts::with_layout(geometry_,
-                                [&](const auto& layout) { return layout.rate_now(bits_.words()); });
+    const double by_bits =
+        layouts::with_layout(geometry_, [&](const auto& layout) { return layout.rate_now(bits_.words()); });
+    return with_collisions(by_bits, geometry_.hash, static_cast<double>(items().value_or(0)));
 }
 
 void bloom_filter::clear() {
@@ -115,7 +115,7 @@ void bloom_filter::clear() {
 result<bloom_filter> bloom_filter::clone() const {
     auto bits = bits_.clone();
     if (!bits) return bits.error();
-    return bloom_filter(geometry_, std::move(*bits), provenance_);
+    return bloom_filter(geometry_, std::move(*bits), provenance());
 }
 
 }  // namespace posy

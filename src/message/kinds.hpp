@@ -10,13 +10,7 @@
 namespace posy::frame {
 
 template <class Body>
-constexpr kind kind_of = []<std::size_t... I>(std::index_sequence<I...>) {
-    static_assert((std::same_as<Body, std::variant_alternative_t<I, any_body>> || ...));
-    std::size_t number = 0;
-    ((std::same_as<Body, std::variant_alternative_t<I, any_body>> ? number = I + 1 : 0), ...);
-    return static_cast<kind>(number);
-}
-(std::make_index_sequence<std::variant_size_v<any_body>>());
+constexpr kind kind_of = kind_of_body<Body>;
 
 static_assert(kind_of<bloom_filter> == kind::filter && kind_of<counting_filter> == kind::counting &&
               kind_of<filter_delta> == kind::delta && kind_of<compressed_filter> == kind::queryable &&

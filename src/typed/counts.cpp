@@ -1,0 +1,12 @@
+#include "posy/typed/counts.hpp"
+
+namespace posy::typed {
+
+result<count_min> make_counts(double epsilon, double delta, update_rule rule,
+                              const std::optional<hasher>& hash) {
+    const auto chosen = hasher_for(hash, many_keys, delta);
+    if (!chosen) return chosen.error();
+    return count_min::with_guarantee(*chosen, epsilon, delta, rule);
+}
+
+}  // namespace posy::typed
