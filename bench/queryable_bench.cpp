@@ -3,9 +3,9 @@
 //
 // A lookup asks for one random bit; the next does not wait for its answer. "ahead" fetches memory 8 lookups
 // earlier.
-#include "base/wide.hpp"
 #include "codec/elias_fano.hpp"
 #include "codec/rice_blocks.hpp"
+#include "posy/base/wide.hpp"
 #include "posy/compressed_filter.hpp"
 #include "posy/theory.hpp"
 #include "support.hpp"
