@@ -17,7 +17,8 @@
 #define POSY_INSTRUCTIONS of_caller
 #endif
 
-namespace posy::kernels::inline POSY_INSTRUCTIONS {
+namespace posy::kernels {
+inline namespace POSY_INSTRUCTIONS {
 
 // One bit in every word, from the bits of `source`.
 POSY_INLINE inline void one_bit_a_word(std::uint64_t source, lanes64& mask) {
@@ -64,4 +65,5 @@ struct mask_maker {
     }
 };
 
-}  // namespace posy::kernels::inline POSY_INSTRUCTIONS
+}  // namespace POSY_INSTRUCTIONS
+}  // namespace posy::kernels
