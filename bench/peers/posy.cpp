@@ -1,6 +1,7 @@
 // Posy's own contenders: a layout each, with the number of hashes that is best for it, or with that of a
 // peer.
 #include <posy/counting_filter.hpp>
+#include <posy/filter.hpp>
 #include <posy/parallel.hpp>
 #include <posy/plan.hpp>
 
@@ -20,22 +21,23 @@ template <class Key, posy::layout_id Layout, unsigned Hashes = 0>
 class filter {
   public:
     filter(std::uint64_t keys, double bits_per_key)
-        : filter_(*posy::bloom_filter::make(shape(keys, bits_per_key, Layout, Hashes))),
-          hash_(filter_.hash()) {
+        : bits_(*posy::bloom_filter::make(shape(keys, bits_per_key, Layout, Hashes))),
+          filter_(*typed::view(bits_)) {
         filter_.clear();  // touches the pages, as the peers do when they are made
     }
-    void insert(Key key) { filter_.insert(hash_(key)); }
+    void insert(Key key) { filter_.insert(key); }
     void insert(std::span<const Key> keys) { filter_.insert(keys); }
-    void insert(std::span<const Key> keys, unsigned threads) { posy::insert(filter_, keys, threads); }
-    bool contains(Key key) const { return filter_.may_contain(hash_(key)); }
+    void insert(std::span<const Key> keys, unsigned threads) { posy::insert(bits_, keys, threads); }
+    bool contains(Key key) const { return filter_.may_contain(key); }
     std::size_t contains(std::span<const Key> keys, std::span<bool> answers) const {
         return filter_.may_contain(keys, answers);
     }
-    std::uint64_t bytes() const { return filter_.bits().words().size_bytes(); }
+    std::uint64_t bytes() const { return filter_.bytes(); }
 
   private:
-    posy::bloom_filter filter_;
-    posy::hasher hash_;
+    using typed = posy::filter<Key, Layout>;
+    posy::bloom_filter bits_;
+    typed filter_;
 };
 
 // "Bits" per key are counters here, of four bits each, and the projection's one.

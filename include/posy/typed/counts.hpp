@@ -1,9 +1,9 @@
 // How often keys were seen: a Count-Min sketch (posy/count_min.hpp), in a table whose size does not depend on
 // the number of keys.
 //
-//   posy::typed::counts<std::string> visits(0.0001, 0.01);    // error as a share of all, how often it is
-//   larger visits.add(page); visits.estimate(page);                                     // never too low, at
-//   most 0.0001 · total() too high
+//   posy::typed::counts<std::string> visits(0.0001, 0.01);  // error, and the share of keys that have more
+//   visits.add(page);
+//   visits.estimate(page);  // never too low, and at most 0.0001 · total() too high
 //
 // The rule is the conservative one by default, whose errors are several times smaller. Sketches of the plain
 // rule depend on nothing but the keys: their union is the sketch of both streams, bit for bit.

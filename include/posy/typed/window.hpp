@@ -1,8 +1,8 @@
 // A window filter of keys, "seen lately?": a set whose keys expire after a time (posy/window_filter.hpp).
 //
-//   posy::typed::window<std::string> lately(1'000'000, 0.001, 24h);    // items in a window, rate, its length
-//   lately.insert(name, now);                                          // now:
-//   std::chrono::system_clock::now() if (lately.may_contain(other, now)) …
+//   posy::typed::window<std::string> lately(1'000'000, 0.001, 24h);  // items in a window, rate, its length
+//   lately.insert(name, std::chrono::system_clock::now());
+//   if (lately.may_contain(other, std::chrono::system_clock::now())) …
 //
 // A key is remembered for at least a window after it was last inserted, and for less than a window and one
 // part in `generations` more. Time is handed in, as time points of Clock, and never runs backwards.
