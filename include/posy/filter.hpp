@@ -24,6 +24,7 @@
 #pragma once
 
 #include <filesystem>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -91,6 +92,12 @@ class filter {
             return filter_ && filter_->may_contain(hash_key(hash_, key));
         return place_.may_contain(words_, quick_digest(key));
     }
+
+    // Several keys in braces; not one text between two pointers.
+    void insert(std::initializer_list<std::remove_cvref_t<argument>> keys) {
+        for (const auto& key : keys) insert(argument(key));
+    }
+    bool may_contain(std::initializer_list<std::remove_cvref_t<argument>>) const = delete;
 
     // Many keys. may_contain() writes one answer per key and returns how many were yes; it needs as many
     // answers as keys.

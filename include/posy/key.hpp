@@ -38,7 +38,12 @@ namespace posy {
 namespace keys {
 
 template <class T>
-concept integer = std::integral<T> || std::is_enum_v<T>;
+concept told = requires(const T& key) {
+    posy_key(key);
+};
+
+template <class T>
+concept integer = (std::integral<T> || std::is_enum_v<T>)&&!told<T> && sizeof(T) <= 8;
 
 template <class T>
 concept text = !std::same_as<T, std::nullptr_t> && (std::convertible_to<const T&, std::string_view> ||
@@ -51,11 +56,6 @@ concept byte_like = std::same_as<T, std::byte> || std::same_as<T, unsigned char>
 template <class T>
 concept bytes = !text<T> && std::ranges::contiguous_range<const T> && std::ranges::sized_range<const T> &&
                 byte_like<std::ranges::range_value_t<const T>>;
-
-template <class T>
-concept told = requires(const T& key) {
-    posy_key(key);
-};
 
 template <class T>
 concept parts = !bytes<T> && !told<T> && requires {

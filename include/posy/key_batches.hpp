@@ -49,7 +49,10 @@ void for_each_batch(const hasher& hash, Range&& range, const Use& use) {
     using value = std::ranges::range_value_t<Range>;
     using reference = std::ranges::range_reference_t<Range>;
     constexpr bool whole = std::ranges::contiguous_range<Range> && std::ranges::sized_range<Range>;
-    if constexpr (whole && (std::same_as<value, std::uint64_t> || std::same_as<value, std::string_view>)) {
+    // As they are, if that is how the filter takes one: any other is converted first.
+    constexpr bool as_taken = std::same_as<value, key_argument<Key>> &&
+                              (std::same_as<value, std::uint64_t> || std::same_as<value, std::string_view>);
+    if constexpr (whole && as_taken) {
         use(std::span<const value>(std::ranges::data(range), std::ranges::size(range)), 0);
     } else if constexpr (std::ranges::forward_range<Range> &&
                          std::same_as<key_argument<Key>, std::string_view> &&

@@ -220,5 +220,25 @@ TEST(typed_filters, have_the_fastest_hash_that_is_good_enough) {
     EXPECT_EQ((filter<int>(1000, 0.01, hash::secret_hasher())).untyped().hash(), hash::secret_hasher());
 }
 
+// A range of another type than the filter's keys holds what its elements are as keys.
+TEST(typed_filters, convert_the_keys_of_a_range) {
+    filter<int> numbers(1000, 1e-6);
+    const std::vector<std::uint64_t> wide{0xffffffff, 7};
+    numbers.insert(wide);
+    for (const std::uint64_t key : wide) EXPECT_TRUE(numbers.may_contain(static_cast<int>(key))) << key;
+    std::array<bool, 2> answers{};
+    EXPECT_EQ(numbers.may_contain(wide, answers), 2u);
+}
+
+TEST(typed_filters, take_several_keys_in_braces) {
+    filter<std::string> words(1000, 1e-6);
+    words.insert({"alpha", "beta"});
+    EXPECT_TRUE(words.may_contain("alpha") && words.may_contain("beta"));
+    EXPECT_EQ(words.items(), 2u);
+    filter<int> numbers(1000, 1e-6);
+    numbers.insert({1, 2, 3});
+    EXPECT_TRUE(numbers.may_contain(1) && numbers.may_contain(3) && !numbers.may_contain(4));
+}
+
 }  // namespace
 }  // namespace posy
