@@ -29,6 +29,7 @@
 #include <optional>
 #include <utility>
 
+#include "posy/algebra.hpp"
 #include "posy/bloom_filter.hpp"
 #include "posy/key_batches.hpp"
 #include "posy/layout/inlined.hpp"
@@ -98,6 +99,9 @@ class filter {
         for (const auto& key : keys) insert(argument(key));
     }
     bool may_contain(std::initializer_list<std::remove_cvref_t<argument>>) const = delete;
+    // A number with a fraction is no integer.
+    void insert(mistaken_integer<Key> auto) = delete;
+    bool may_contain(mistaken_integer<Key> auto) const = delete;
 
     // Many keys. may_contain() writes one answer per key and returns how many were yes; it needs as many
     // answers as keys.
@@ -109,7 +113,7 @@ class filter {
     std::size_t may_contain(Range&& keys, std::span<bool> answers) const {
         std::size_t yes = 0;
         for_each_batch<Key>(hash_, keys, [&](auto batch, std::size_t first) {
-            yes += self().may_contain(batch, answers.subspan(first, batch.size()));
+            yes += self().may_contain(batch, answers_of(answers, first, batch.size()));
         });
         return yes;
     }
@@ -123,8 +127,8 @@ class filter {
                                        [&](auto batch, std::size_t) { self().insert_concurrently(batch); });
     }
 
-    // Insertions, repeated keys counted again; nothing after intersect(). estimate_items() of untyped()
-    // estimates how many different keys there are.
+    // Insertions, repeated keys counted again; nothing if that is not known (an intersection).
+    // estimate_items() of untyped() estimates how many different keys there are.
     std::optional<std::uint64_t> items() const { return self().items(); }
     // Of the bits as they are.
     double false_positive_rate() const { return self().false_positive_rate(); }
@@ -157,6 +161,13 @@ class filter {
     ~filter() = default;
 
     friend bool operator==(const filter& a, const filter& b) { return a.self() == b.self(); }
+    // into := into ∪ from, or ∩ (posy/algebra.hpp). An error if their sizes or hashes differ.
+    friend result<void> unite(filter& into, const filter& from) {
+        return posy::unite(into.self(), from.self());
+    }
+    friend result<void> intersect(filter& into, const filter& from) {
+        return posy::intersect(into.self(), from.self());
+    }
 
   private:
     struct give_back {

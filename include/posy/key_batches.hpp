@@ -10,11 +10,19 @@
 
 namespace posy {
 
+// Is From a number with a fraction, or a text, where the key is an integer? C++ would convert either, a text
+// character by character, which is right only if the keys are characters.
+template <class From, class Key>
+concept mistaken_integer = keys::integer<Key> &&
+    (std::floating_point<std::remove_cvref_t<From>> ||
+     (keys::text<std::remove_cvref_t<From>> && !keys::byte_like<Key>));
+
 // A range of what a filter of Key takes as a key, and not itself such a key.
 template <class Range, class Key>
-concept range_of_keys = std::ranges::input_range<Range> &&
-    std::convertible_to<std::ranges::range_reference_t<Range>, key_argument<Key>> &&
-    !std::convertible_to<Range, key_argument<Key>>;
+concept range_of_keys = std::ranges::input_range<Range> && !mistaken_integer<Range, Key> &&
+                        !mistaken_integer<std::ranges::range_reference_t<Range>, Key> &&
+                        std::convertible_to<std::ranges::range_reference_t<Range>, key_argument<Key>> &&
+                        !std::convertible_to<Range, key_argument<Key>>;
 
 namespace keys {
 inline constexpr std::size_t batch_size = 2048;
@@ -33,6 +41,14 @@ void collect(Range&& range, const Make& make, const Use& use) {
     if (size != 0) use(std::span<const Made>(batch.data(), size), first);
 }
 }  // namespace keys
+
+// The places of the answers for a batch. Throws if the caller gave fewer answers than keys.
+template <class Answer>
+std::span<Answer> answers_of(std::span<Answer> all, std::size_t first, std::size_t count) {
+    if (all.size() < first + count)
+        throw exception(error::invalid("there are fewer answers than keys; give one for each key"));
+    return all.subspan(first, count);
+}
 
 // Calls use(std::span<const digest>, index of the first) until all keys are used.
 template <class Key, class Range, class Use>

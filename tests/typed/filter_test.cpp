@@ -240,5 +240,34 @@ TEST(typed_filters, take_several_keys_in_braces) {
     EXPECT_TRUE(numbers.may_contain(1) && numbers.may_contain(3) && !numbers.may_contain(4));
 }
 
+template <class Filter, class From>
+concept takes = requires(Filter f, From key) {
+    f.insert(key);
+    f.may_contain(key);
+};
+static_assert(takes<filter<int>, short> && takes<filter<std::string>, const char*>);
+static_assert(!takes<filter<int>, double> && !takes<filter<int>, std::string> &&
+              !takes<filter<int>, const char*>);
+static_assert(!range_of_keys<std::vector<double>, int> && !range_of_keys<std::string, int>);
+
+TEST(typed_filters, unite_and_intersect) {
+    filter<int> a(1000, 1e-6), b(1000, 1e-6);
+    a.insert({1, 2});
+    b.insert({2, 3});
+    filter<int> both = a;
+    ASSERT_TRUE(unite(a, b));
+    EXPECT_TRUE(a.may_contain(1) && a.may_contain(2) && a.may_contain(3));
+    ASSERT_TRUE(intersect(both, b));
+    EXPECT_TRUE(both.may_contain(2) && !both.may_contain(1) && !both.items());
+    EXPECT_FALSE(unite(a, filter<int>(2000, 1e-6)));
+}
+
+TEST(typed_filters, want_an_answer_for_each_key) {
+    filter<std::uint64_t> numbers(1000, 1e-6);
+    const std::vector<std::uint64_t> keys(5000, 7);
+    std::array<bool, 4999> answers{};
+    EXPECT_THROW(numbers.may_contain(keys, answers), exception);
+}
+
 }  // namespace
 }  // namespace posy

@@ -40,6 +40,11 @@ __attribute__((always_inline)) inline bool covers(const Lanes& line, const Lanes
     }
 }
 
+// Relaxed, so that it may run beside insert_concurrently(); it compiles to a plain load.
+inline bool is_set(const std::uint64_t* words, std::uint64_t at) {
+    return __atomic_load_n(words + at / 64, __ATOMIC_RELAXED) >> at % 64 & 1;
+}
+
 // Layouts in one line or two.
 template <unsigned WordBits, unsigned Parts, unsigned Hashes>
 class inlined_lines {
@@ -69,7 +74,8 @@ class inlined_lines {
     unsigned in_line() const { return Hashes == 0 && Parts == 2 ? in_line_ : shape; }
 
     // Bits are set and tested as vectors where the machine shifts the words of one by different amounts.
-#if defined(__AVX2__) || defined(__ARM_NEON)
+    // Every word of such a read is atomic there, which the thread sanitizer cannot know.
+#if (defined(__AVX2__) || defined(__ARM_NEON)) && !defined(__SANITIZE_THREAD__)
     void put(std::uint64_t* words, std::uint64_t start, digest d) const {
         lanes mask;
         const mask_maker make(in_line());
@@ -92,8 +98,8 @@ class inlined_lines {
     }
     bool has(const std::uint64_t* words, std::uint64_t start, digest d) const {
         const std::uint64_t line = (start + base::scale(d.low, lines_)) * line_bits<WordBits>::bits;
-        return line_bits<WordBits>::positions(
-            d, in_line(), [&](std::uint64_t at) { return words[(line + at) / 64] >> (line + at) % 64 & 1; });
+        return line_bits<WordBits>::positions(d, in_line(),
+                                              [&](std::uint64_t at) { return is_set(words, line + at); });
     }
 #endif
 
@@ -133,7 +139,6 @@ class inlined_probes {
     std::uint64_t position(unsigned i, std::uint64_t random) const {
         return (Sliced ? i * range_ : 0) + base::scale(random, range_);
     }
-    static bool is_set(const std::uint64_t* words, std::uint64_t at) { return words[at / 64] >> at % 64 & 1; }
 
     base::apart64 range_;
     unsigned hashes_;

@@ -62,7 +62,7 @@ class counting : public keyed_set<counting<Key>, Key, counting_filter> {
     template <range_of_keys<Key> Range>
     std::size_t remove(Range&& keys, std::span<bool> removed) {
         return this->sum_of_batches(keys, [&](auto batch, std::size_t first) {
-            return this->body().remove(batch, removed.subspan(first, batch.size()));
+            return this->body().remove(batch, answers_of(removed, first, batch.size()));
         });
     }
 

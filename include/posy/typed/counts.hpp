@@ -64,7 +64,7 @@ class counts : public keyed<counts<Key>, Key, count_min> {
     template <range_of_keys<Key> Range>
     void estimate(Range&& keys, std::span<std::uint32_t> estimates) const {
         this->each_batch(keys, [&](auto batch, std::size_t first) {
-            this->body().estimate(batch, estimates.subspan(first, batch.size()));
+            this->body().estimate(batch, answers_of(estimates, first, batch.size()));
         });
     }
 

@@ -103,7 +103,7 @@ class keyed_set : public keyed<Self, Key, Body, Holder> {
     template <range_of_keys<Key> Range>
     std::size_t may_contain(Range&& keys, std::span<bool> answers) const {
         return this->sum_of_batches(keys, [&](auto batch, std::size_t first) {
-            return this->body().may_contain(batch, answers.subspan(first, batch.size()));
+            return this->body().may_contain(batch, answers_of(answers, first, batch.size()));
         });
     }
 

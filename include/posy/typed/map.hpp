@@ -98,8 +98,8 @@ class map : public keyed<map<Key, Value>, Key, bloomier_map, std::shared_ptr<blo
         std::array<std::optional<std::uint64_t>, keys::batch_size> found;
         return this->sum_of_batches(keys, [&](auto batch, std::size_t first) {
             const std::size_t count = this->body().find(batch, std::span(found).first(batch.size()));
-            for (std::size_t i = 0; i < batch.size(); ++i)
-                answers[first + i] = stored<Value>::value_of(found[i]);
+            const auto places = answers_of(answers, first, batch.size());
+            for (std::size_t i = 0; i < batch.size(); ++i) places[i] = stored<Value>::value_of(found[i]);
             return count;
         });
     }

@@ -83,7 +83,8 @@ class window : public keyed<window<Key, Clock>, Key, window_filter> {
     template <range_of_keys<Key> Range>
     std::size_t may_contain(Range&& keys, time_point time, std::span<bool> answers) const {
         return this->sum_of_batches(keys, [&](auto batch, std::size_t first) {
-            return this->body().may_contain(batch, since_epoch(time), answers.subspan(first, batch.size()));
+            return this->body().may_contain(batch, since_epoch(time),
+                                            answers_of(answers, first, batch.size()));
         });
     }
 
