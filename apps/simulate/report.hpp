@@ -1,0 +1,53 @@
+// What a simulation found, beside what theory predicts: a table, data, and curves to plot.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace posy::simulate {
+
+struct options {
+    std::optional<std::uint64_t> nodes, objects, queries;  // without a value: the system's own
+    std::uint64_t seed = 1;
+    double loss = 0;   // of messages
+    double churn = 0;  // share of the nodes replaced per hour
+};
+
+struct figure {
+    std::string name;  // what is measured: "false forwards per query"
+    double measured = 0;
+    std::optional<double> predicted;
+    std::optional<double> deviation;  // standard deviation of `measured`, where it is from a sample
+    std::string unit;                 // "bytes", "ms", "" for a count
+};
+
+struct curve {
+    std::string name;
+    std::vector<std::pair<double, double>> points;
+};
+
+struct plot {
+    std::string title, x, y;
+    std::vector<curve> curves;
+};
+
+struct report {
+    std::string system;
+    std::string what;  // nodes, objects, seed …: one line
+    std::vector<figure> figures;
+    std::vector<plot> plots;
+};
+
+// A system of the survey, known by its name in `posy simulate NAME`.
+struct system {
+    std::string name, what;
+    report (*run)(const options&);
+};
+
+// For people.
+std::string table(const report&);
+
+}  // namespace posy::simulate
