@@ -1,9 +1,9 @@
 // Posy's own contenders: a layout each, with the number of hashes that is best for it, or with that of a
 // peer.
-#include <posy/counting_filter.hpp>
 #include <posy/filter.hpp>
 #include <posy/parallel.hpp>
 #include <posy/plan.hpp>
+#include <posy/typed/counting.hpp>
 
 #include "peer.hpp"
 
@@ -45,27 +45,27 @@ template <posy::layout_id Layout>
 class counting {
   public:
     counting(std::uint64_t keys, double bits_per_key)
-        : filter_(*posy::counting_filter::make(shape(keys, bits_per_key, Layout))), hash_(filter_.hash()) {
+        : filter_(*posy::counting_filter::make(shape(keys, bits_per_key, Layout))) {
         filter_.clear();
     }
-    void insert(integer key) { filter_.insert(hash_(key)); }
+    void insert(integer key) { filter_.insert(key); }
     void insert(std::span<const integer> keys) { filter_.insert(keys); }
-    bool contains(integer key) const { return filter_.may_contain(hash_(key)); }
+    bool contains(integer key) const { return filter_.may_contain(key); }
     std::size_t contains(std::span<const integer> keys, std::span<bool> answers) const {
         return filter_.may_contain(keys, answers);
     }
-    bool remove(integer key) { return filter_.remove(hash_(key)); }
+    bool remove(integer key) { return filter_.remove(key); }
     std::size_t remove(std::span<const integer> keys, std::span<bool> answers) {
         return filter_.remove(keys, answers);
     }
     std::uint64_t bytes() const {
-        return filter_.counters().cells().words().size_bytes() +
-               filter_.projection().bits().words().size_bytes();
+        const posy::counting_filter& counters = filter_.untyped();
+        return counters.counters().cells().words().size_bytes() +
+               counters.projection().bits().words().size_bytes();
     }
 
   private:
-    posy::counting_filter filter_;
-    posy::hasher hash_;
+    posy::typed::counting<integer> filter_;
 };
 
 using enum posy::layout_id;

@@ -91,6 +91,14 @@ class bloom_filter {
     }
 
     void count_insertions(std::uint64_t inserted) { inserted_ += inserted; }
+    // One less, and never fewer than 0.
+    void count_removal() {
+        if (inserted_ != 0) {
+            --inserted_;
+        } else if (provenance_.items && *provenance_.items != 0) {
+            --*provenance_.items;
+        }
+    }
 
     // Counts saturate here: the format reserves two of the values that 64 bits can hold.
     static constexpr std::uint64_t max_items = ~std::uint64_t{0} - 2;

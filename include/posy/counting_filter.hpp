@@ -15,6 +15,7 @@
 
 #include "posy/bloom_filter.hpp"
 #include "posy/counter_array.hpp"
+#include "posy/layout/inlined_counters.hpp"
 
 namespace posy {
 
@@ -33,12 +34,16 @@ class counting_filter {
     posy::provenance provenance() const { return projection_.provenance(); }
     void set_planned(std::optional<promise> planned) { projection_.set_planned(planned); }
 
-    void insert(digest d) { insert(std::span<const digest>(&d, 1)); }
+    void insert(digest d) {
+        if (layouts::shifts_words && one_line_ && place_.insert(counter_words(), bit_words(), d)) [[likely]]
+            return projection_.count_insertions(1);
+        insert_one(d);
+    }
     // False when the key is certainly absent; then nothing has changed.
     bool remove(digest d) {
-        bool removed = false;
-        remove(std::span<const digest>(&d, 1), std::span(&removed, 1));
-        return removed;
+        if (layouts::shifts_words && one_line_ && place_.remove(counter_words(), bit_words(), d)) [[likely]]
+            return count_removal();
+        return remove_one(d);
     }
     bool may_contain(digest d) const { return projection_.may_contain(d); }
 
@@ -86,7 +91,18 @@ class counting_filter {
 
   private:
     counting_filter(bloom_filter projection, counter_array counters)
-        : projection_(std::move(projection)), counters_(std::move(counters)) {}
+        : projection_(std::move(projection)),
+          counters_(std::move(counters)),
+          place_(geometry()),
+          one_line_(place_.fits(geometry(), counters_.width())) {}
+    std::uint64_t* counter_words() { return counters_.cells().words().data(); }
+    std::uint64_t* bit_words() { return projection_.bits().words().data(); }
+    bool count_removal() {
+        projection_.count_removal();
+        return true;
+    }
+    void insert_one(digest);
+    bool remove_one(digest);
     template <class Keys>
     void insert_keys(const Keys&);
     template <class Keys>
@@ -96,6 +112,8 @@ class counting_filter {
     counter_array counters_;
     std::optional<bit_array> flipped_;
     std::uint64_t flipped_count_ = 0;
+    layouts::inlined_counters place_;
+    bool one_line_;  // a single key is inlined: its counters are one line, and no flips are recorded
 };
 
 }  // namespace posy

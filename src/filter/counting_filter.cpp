@@ -49,6 +49,22 @@ result<counting_filter> counting_filter::from_counters(const posy::geometry& g, 
     return counting_filter(std::move(*projection), std::move(counters));
 }
 
+void counting_filter::insert_one(digest d) {
+    kernels::counting_arrays arrays{counters_, projection_.bits(), flipped_ ? &*flipped_ : nullptr,
+                                    flipped_count_};
+    kernels::counting_kernel_for(geometry(), counters_.width()).insert(arrays, geometry(), &d, 1, false);
+    projection_.count_insertions(1);
+}
+
+bool counting_filter::remove_one(digest d) {
+    kernels::counting_arrays arrays{counters_, projection_.bits(), flipped_ ? &*flipped_ : nullptr,
+                                    flipped_count_};
+    bool removed = false;
+    kernels::counting_kernel_for(geometry(), counters_.width())
+        .remove(arrays, geometry(), &d, 1, false, &removed);
+    return removed && count_removal();
+}
+
 template <class Keys>
 void counting_filter::insert_keys(const Keys& keys) {
     const auto& kernel = kernels::counting_kernel_for(geometry(), counters_.width());
@@ -74,7 +90,6 @@ std::size_t counting_filter::remove_keys(const Keys& keys, std::span<bool> remov
         [&](const digest* now, std::size_t count, bool more, std::size_t first) {
             yes += kernel.remove(arrays, geometry(), now, count, more, removed.data() + first);
         });
-    // Damage from removing absent keys must not wrap the count.
     projection_.set_items(items() - std::min<std::uint64_t>(items(), yes));
     return yes;
 }
@@ -95,6 +110,7 @@ result<void> counting_filter::mark() {
         flipped_ = std::move(*bits);
     }
     flipped_count_ = 0;
+    one_line_ = false;
     return {};
 }
 

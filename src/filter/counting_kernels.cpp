@@ -25,13 +25,24 @@ void fetch(const counting_arrays& of, const geometry& g, const digest* later, st
     });
 }
 
+// Whether a counter leaves 0 or returns to it nobody can predict, so that is done without a branch; with one,
+// the processor waits for the memory of one key before it begins with the next.
+void insert_one(counting_arrays& to, const geometry& g, digest d) {
+    // Hashes that meet in one counter count twice, as in the paper.
+    for (const std::uint64_t position : key_positions(g, d)) {
+        const bool left_0 = to.counters.increment(position) == 0;
+        if (to.flipped) {
+            if (left_0) flip(to, position);
+        } else {
+            to.projection.set(position);
+        }
+    }
+}
+
 void insert(counting_arrays& to, const geometry& g, const digest* now, std::size_t count, bool more) {
     for (std::size_t i = 0; i < count; ++i) {
         if (more) fetch(to, g, now + i + window, 1);
-        // Hashes that meet in one counter count twice, as in the paper.
-        for (const std::uint64_t position : key_positions(g, now[i])) {
-            if (to.counters.increment(position) == 0) flip(to, position);
-        }
+        insert_one(to, g, now[i]);
     }
 }
 
@@ -45,7 +56,12 @@ bool remove_one(counting_arrays& to, const geometry& g, digest d) {
         if (to.counters[position] < meet) return false;
     }
     for (const std::uint64_t position : positions) {
-        if (to.counters.decrement(position) == 1) flip(to, position);
+        const bool back_at_0 = to.counters.decrement(position) == 1;
+        if (to.flipped) {
+            if (back_at_0) flip(to, position);
+        } else {
+            to.projection.words()[position / 64] &= ~(std::uint64_t{back_at_0} << position % 64);
+        }
     }
     return true;
 }
