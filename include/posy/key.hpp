@@ -5,7 +5,7 @@
 //   bytes     spans, vectors and arrays of std::byte, unsigned char or char
 //             as they are
 //   integers  and enumerations, bool and characters
-//             8 bytes, little-endian, two's complement
+//             8 bytes, little-endian, two's complement; a char as unsigned char, whatever the machine has
 //   pairs     and tuples, and arrays of anything else
 //             their parts one after the other: an integer as above; text and bytes behind their length, which
 //             is an integer; a pair in a pair as its parts
@@ -84,6 +84,12 @@ byte_view view(const T& key) {
     return std::as_bytes(std::span(std::ranges::data(key), std::ranges::size(key)));
 }
 
+template <integer T>
+constexpr std::uint64_t word_of(T key) {
+    if constexpr (std::same_as<T, char>) return static_cast<unsigned char>(key);
+    return static_cast<std::uint64_t>(key);
+}
+
 // The bytes of a part of a key: how many, and written to `to`, whose end is returned.
 template <class T>
 std::size_t size_of(const T& key) {
@@ -101,7 +107,7 @@ std::size_t size_of(const T& key) {
 template <class T>
 std::byte* put(std::byte* to, const T& key) {
     if constexpr (integer<T>) {
-        store_little(to, static_cast<std::uint64_t>(key));
+        store_little(to, word_of(key));
         return to + 8;
     } else if constexpr (told<T>) {
         return put(to, posy_key(key));
@@ -120,7 +126,7 @@ std::byte* put(std::byte* to, const T& key) {
 template <class T, class Use>
 auto with_bytes(const T& key, Use use) {
     if constexpr (integer<T>) {
-        return use(static_cast<std::uint64_t>(key));
+        return use(word_of(key));
     } else if constexpr (told<T>) {
         return with_bytes(posy_key(key), use);
     } else if constexpr (text<T> || bytes<T>) {

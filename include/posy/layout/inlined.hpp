@@ -73,9 +73,18 @@ class inlined_lines {
 
     unsigned in_line() const { return Hashes == 0 && Parts == 2 ? in_line_ : shape; }
 
+// Clang tells of its thread sanitizer in another way than GCC.
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define POSY_THREAD_SANITIZER
+#endif
+#elif defined(__SANITIZE_THREAD__)
+#define POSY_THREAD_SANITIZER
+#endif
+
     // Bits are set and tested as vectors where the machine shifts the words of one by different amounts.
     // Every word of such a read is atomic there, which the thread sanitizer cannot know.
-#if (defined(__AVX2__) || defined(__ARM_NEON)) && !defined(__SANITIZE_THREAD__)
+#if (defined(__AVX2__) || defined(__ARM_NEON)) && !defined(POSY_THREAD_SANITIZER)
     void put(std::uint64_t* words, std::uint64_t start, digest d) const {
         lanes mask;
         const mask_maker make(in_line());

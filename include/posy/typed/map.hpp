@@ -8,8 +8,8 @@
 // which need not be one of the list; all others get nothing.
 //
 // A value is an integer, an enumeration or a bool. All take as many bits as the largest needs, and a negative
-// one needs all bits of its type. The hash is xxh3 by default, because two keys with the same digest and
-// different values would make a map impossible.
+// one needs all bits of its type, so load a map with the type of value that it was made with. The hash is
+// xxh3 by default, because two keys with the same digest and different values would make a map impossible.
 //
 // One that was moved from has no keys.
 //
