@@ -30,7 +30,7 @@ struct options {
     hash_options hash;
     reading_options reading;
     std::string memory, output, ask, items;
-    std::size_t weight_field = 0;  // 0: every key counts 1
+    std::string weight_field;  // empty: every key counts 1
     double delta = 0.01;
     std::optional<double> epsilon, threshold, wrong;
     std::uint64_t top = 10;
@@ -46,8 +46,7 @@ struct batch {
 };
 
 std::optional<std::uint32_t> weight_of(const options& o, const block& piece, std::string_view record) {
-    std::string scratch;
-    const auto text = o.keys.field_of(piece, record, o.weight_field, scratch);
+    const auto text = text_in(o.keys, piece, record, o.weight_field);
     if (!text) return std::nullopt;
     std::uint32_t weight = 0;
     const char* end = text->data() + text->size();
@@ -63,7 +62,7 @@ batch batch_of(const options& o, const hasher& hash, const block& piece) {
                before(key.data() + key.size(), piece.text.data() + piece.text.size());
     };
     for_each_key(o.keys, piece, [&](std::string_view key, std::string_view record) {
-        if (o.weight_field != 0) {
+        if (!o.weight_field.empty()) {
             const auto weight = weight_of(o, piece, record);
             if (!weight)
                 return o.keys.missing(
@@ -71,7 +70,7 @@ batch batch_of(const options& o, const hasher& hash, const block& piece) {
             b.weights.push_back(*weight);
         }
         b.digests.push_back(o.keys.hash(hash, key));
-        b.keys.push_back(inside(key) ? key : b.copies.emplace_back(key));
+        b.keys.push_back(inside(key) ? key : b.copies.emplace_back(o.keys.shown(key)));
     });
     return b;
 }
@@ -245,12 +244,10 @@ std::string between_0_and_1(const std::string& text) {
 
 // After --ask and --field.
 void add_sketch_options(command_line& command, options& o) {
-    command
-        .add_option("--weight-field N", o.weight_field,
-                    "Number of the field with the weight of the key, an unsigned integer; fields are counted "
-                    "from 1 (default: each key counts once)")
-        .between(1, 1'000'000)
-        .needs("--field");
+    command.add_option(
+        "--weight-field COLUMN", o.weight_field,
+        "Column with the weight of the key, an unsigned integer: its number or name, or its path "
+        "if --json-path is given (default: each key counts once)");
     command
         .add_option("--epsilon SHARE", o.epsilon,
                     "Largest error as a share of the total count (default: 0.0001, or half of --threshold if "
@@ -338,7 +335,12 @@ void add_count(command_line& app) {
     o->reading.add_to(command);
     add_sketch_options(command, *o);
     add_spectral_options(command, *o);
-    command.runs([o] { !o->ask.empty() ? ask(*o) : o->spectral ? run_spectral(*o) : run(*o); });
+    command.runs([o] {
+        if (!o->weight_field.empty() && o->keys.field.empty() && o->keys.json_path.empty())
+            throw wrong_use("--weight-field needs --field or --json-path, which say where the key is");
+        o->keys.also_reads(o->weight_field);
+        !o->ask.empty() ? ask(*o) : o->spectral ? run_spectral(*o) : run(*o);
+    });
 }
 
 }  // namespace posy::tool

@@ -1,4 +1,5 @@
 // The input cut into blocks of whole records, and the threads that work on them.
+#include <fmt/core.h>
 #include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -7,12 +8,13 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
-#include <cstring>
+#include <deque>
 #include <exception>
 #include <memory>
 #include <mutex>
 #include <thread>
 
+#include "input_stream.hpp"
 #include "keys.hpp"
 #include "posy/base/file.hpp"
 #include "posy/parallel.hpp"
@@ -30,63 +32,148 @@ struct held_block {
     std::shared_ptr<const void> keep;
 };
 
+// A quoted field may not be longer: more likely a quote is missing, and the rest of the file is in one field.
+constexpr std::size_t longest_quoted = 16 << 20;
+
+std::string_view text_of(byte_view bytes) {
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+// Looks at the first records of a file before anybody reads them.
+class first_look {
+  public:
+    first_look(const key_options& options, input_file& file) : o_(options), file_(file) {}
+
+    // Takes what is no record off the front of the first text.
+    void operator()(std::string_view& text) const {
+        refuse_posy(text);
+        take_mark(text);
+        if (o_.has_header()) file_.header = file_.format.fields(file_.format.take_record(text));
+        notice_carriage_returns(text);
+    }
+
+  private:
+    void refuse_posy(std::string_view text) const {
+        const bool posy =
+            text.starts_with("POSY") && text.size() > 4 && static_cast<unsigned char>(text[4]) < 9;
+        if (posy) throw failure(file_.name + ": a file of posy, not keys; 'posy info' tells what it holds");
+    }
+    void take_mark(std::string_view& text) const {
+        constexpr std::string_view mark = "\xef\xbb\xbf";
+        if (!text.starts_with(mark)) return;
+        if (o_.trim || file_.format.quotes) return text.remove_prefix(mark.size());
+        warn("begins with a byte-order mark, which is part of the first key");
+    }
+    void notice_carriage_returns(std::string_view text) const {
+        if (o_.trim || o_.words || !o_.json_path.empty() || o_.null || file_.format.quotes) return;
+        if (file_.format.take_record(text).ends_with('\r'))
+            warn("has lines that end with CR and LF, and the CR is part of the key");
+    }
+    void warn(const char* what) const {
+        fmt::print(stderr, "posy: warning: {} {}; --trim removes it\n", file_.name, what);
+    }
+
+    const key_options& o_;
+    input_file& file_;
+};
+
 // Hands out the blocks of all files, one after the other. next() is called under a lock.
 class block_source {
   public:
     explicit block_source(const key_options& options)
-        : end_(options.record_end()),
-          stop_(options.stop),
-          files_(options.files.empty() ? std::vector<std::string>{"-"} : options.files) {
-        for (std::string& name : files_) name = display_name(name);
+        : o_(options), paths_(options.files.empty() ? std::vector<std::string>{"-"} : options.files) {
+        for (const std::string& path : paths_)
+            files_.push_back({display_name(path), options.format_of(path), {}});
     }
 
-    std::optional<held_block> next(const key_options& options) {
+    std::optional<held_block> next() {
         for (; index_ < files_.size(); close()) {
             if (stopped()) return std::nullopt;
-            if (!open_) open(options.files.empty() ? "-" : options.files[index_]);
-            if (auto piece = map_ ? next_mapped() : next_read()) return piece;
+            if (!open_) open(paths_[index_]);
+            while (auto piece = map_ ? next_mapped() : next_read()) {
+                if (piece->piece.offset == 0) first_look(o_, files_[index_])(piece->piece.text);
+                if (!piece->piece.text.empty()) return number(std::move(*piece));
+            }
         }
         return std::nullopt;
     }
 
   private:
     void open(const std::string& path) {
-        file_ = path == "-" ? base::descriptor(dup(STDIN_FILENO))
-                            : take(base::open_for_reading(path), files_[index_]);
+        file_ =
+            path == "-" ? base::descriptor(dup(STDIN_FILENO)) : take(base::open_for_reading(path), name());
         const auto size = base::regular_size(file_.get());
-        if (size && base::position(file_.get()) == std::uint64_t{0})
-            map_ = std::make_shared<base::mapping>(
-                take(base::mapping::of(file_.get(), 0, *size), files_[index_]));
+        if (size && base::position(file_.get()) == std::uint64_t{0}) {
+            map_ = std::make_shared<base::mapping>(take(base::mapping::of(file_.get(), 0, *size), name()));
+            if (compression_of(map_->bytes()) != compression::none) map_.reset();
+        }
         open_ = true;
         offset_ = 0;
     }
     void close() {
         map_.reset();
+        stream_.reset();
         carry_.clear();
         open_ = ended_ = false;
         ++index_;
     }
     bool stopped() const {
-        pollfd told{stop_, POLLIN, 0};  // poll ignores a negative descriptor
+        pollfd told{o_.stop, POLLIN, 0};  // poll ignores a negative descriptor
         return poll(&told, 1, 0) > 0;
     }
     // Until there is something to read; false if the input ends before.
     bool wait() const {
-        std::array<pollfd, 2> either{{{file_.get(), POLLIN, 0}, {stop_, POLLIN, 0}}};
+        if (o_.stop < 0 || (stream_ && stream_->has_more())) return true;
+        std::array<pollfd, 2> either{
+            {{stream_ ? stream_->descriptor() : file_.get(), POLLIN, 0}, {o_.stop, POLLIN, 0}}};
         while (poll(either.data(), either.size(), -1) < 0 && errno == EINTR) continue;
         return either[1].revents == 0;
     }
-    block piece(std::string_view text) {
-        const block b{text, sequence_++, &files_[index_], offset_};
+    const std::string& name() const { return files_[index_].name; }
+    const record_format& format() const { return files_[index_].format; }
+
+    held_block piece(std::string_view text, std::shared_ptr<const void> keep) {
+        held_block b{{text, 0, &files_[index_], offset_}, std::move(keep)};
         offset_ += text.size();
         return b;
     }
+    held_block number(held_block b) {
+        b.piece.offset = offset_ - b.piece.text.size();  // without what the first look took off
+        b.piece.sequence = sequence_++;
+        return b;
+    }
+    [[noreturn]] void fail_in_quotes(std::uint64_t at) const {
+        throw failure(name() + ": at byte " + std::to_string(at) +
+                      ": a field begins with a quote and does not end, or not within 16 MiB" +
+                      (format().delimiter == '\t' ? "; if quotes are text here, say --delimiter '\\t'" : ""));
+    }
+
     std::optional<held_block> next_mapped() {
-        const auto bytes = map_->bytes().subspan(offset_);
-        const std::string_view rest(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+        const std::string_view rest = text_of(map_->bytes().subspan(offset_));
         if (rest.empty()) return std::nullopt;
-        const std::size_t end = rest.find(end_, std::min(block_size, rest.size() - 1));
-        return held_block{piece(rest.substr(0, end == std::string_view::npos ? end : end + 1)), map_};
+        constexpr auto npos = std::string_view::npos;
+        const std::size_t least = std::min(block_size, rest.size());
+        std::size_t end = 0;
+        if (format().quotes) {
+            end = format().last_end(rest.substr(0, least));
+            if (end == 0) end = format().end_of(rest, 0);
+            if (end == npos ? format().cut_off(rest) : end > least + longest_quoted) fail_in_quotes(offset_);
+        } else {
+            end = rest.find(format().end, least - 1);
+            if (end != npos) ++end;
+        }
+        return piece(rest.substr(0, end), map_);
+    }
+
+    // Where the records end that have come whole, of which `before` bytes had none.
+    std::size_t whole_records(std::string_view text, std::size_t before) const {
+        if (format().quotes) {
+            const std::size_t end = format().last_end(text);
+            if (text.size() - end > longest_quoted) fail_in_quotes(offset_ + end);
+            return end;
+        }
+        const std::size_t last = text.substr(before).rfind(format().end);
+        return last == std::string_view::npos ? 0 : before + last + 1;
     }
     // The records that have come so far: the next ones may be long in coming.
     std::optional<held_block> next_read() {
@@ -94,19 +181,17 @@ class block_source {
         carry_.clear();
         std::size_t filled = text->size();  // the rest is room
         while (!ended_) {
-            if (stop_ >= 0 && !wait())
-                return std::nullopt;  // a record that has not come whole does not count
+            if (!wait()) return std::nullopt;  // a record that has not come whole does not count
+            if (!stream_) stream_.emplace(std::move(file_), name());
             // The room doubles for a record that does not fit, so that it is copied only a few times, however
             // small the pieces in which it comes.
-            if (text->size() - filled < block_size) text->resize(std::max(2 * filled, filled + block_size));
-            const std::span room = std::span(*text).subspan(filled);
-            const auto got =
-                take(base::read_waiting(file_.get(), std::as_writable_bytes(room)), files_[index_]);
+            const std::size_t larger = std::max(2 * filled, filled + block_size);
+            if (text->size() < filled + block_size && text->size() < larger) text->resize(larger);
+            const std::size_t got = stream_->read(std::span(*text).subspan(filled));
             ended_ = got == 0;  // the last record may lack its end mark
-            const std::size_t last = std::string_view(room.data(), got).rfind(end_);
+            const std::size_t end = whole_records({text->data(), filled + got}, filled);
             filled += got;
-            if (last != std::string_view::npos) {
-                const std::size_t end = filled - got + last + 1;
+            if (end != 0) {
                 carry_ = text->substr(end, filled - end);
                 filled = end;
                 break;
@@ -114,16 +199,22 @@ class block_source {
         }
         text->resize(filled);
         if (text->empty()) return std::nullopt;
-        return held_block{piece(*text), text};
+        if (ended_ && carry_.empty()) check_last(*text);
+        return piece(*text, text);
+    }
+    void check_last(std::string_view text) const {
+        const std::size_t last = format().last_end(text);
+        if (last < text.size() && format().cut_off(text.substr(last))) fail_in_quotes(offset_ + last);
     }
 
-    char end_;
-    int stop_;
-    std::vector<std::string> files_;  // display names; blocks point into it
+    const key_options& o_;
+    std::vector<std::string> paths_;
+    std::deque<input_file> files_;  // blocks point into it
     std::size_t index_ = 0;
     bool open_ = false, ended_ = false;
     base::descriptor file_;
     std::shared_ptr<base::mapping> map_;
+    std::optional<input_stream> stream_;
     std::string carry_;
     std::uint64_t offset_ = 0;
     std::uint64_t sequence_ = 0;
@@ -134,6 +225,15 @@ struct input_size {
     bool again = true;
     std::optional<std::uint64_t> bytes = 0;
 };
+// Of a file that is a regular one.
+bool compressed(const std::string& path) {
+    if (path == "-") return false;
+    const auto file = base::open_for_reading(path);
+    std::array<std::byte, 4> first;
+    const auto got = file ? base::read_fully(file->get(), first) : result<std::size_t>(0);
+    return got && compression_of(byte_view(first).first(*got)) != compression::none;
+}
+
 input_size size_of(const key_options& options) {
     input_size all;
     for (const std::string& path : options.files.empty() ? std::vector<std::string>{"-"} : options.files) {
@@ -144,7 +244,7 @@ input_size size_of(const key_options& options) {
         const bool from_start =
             path != "-" || (base::position(STDIN_FILENO) == std::uint64_t{0} && status.st_size > 0);
         all.again = all.again && S_ISREG(status.st_mode) && from_start;
-        if (!S_ISREG(status.st_mode)) all.bytes = std::nullopt;
+        if (!S_ISREG(status.st_mode) || compressed(path)) all.bytes = std::nullopt;
         if (all.bytes) *all.bytes += static_cast<std::uint64_t>(status.st_size);
     }
     if (all.bytes == std::uint64_t{0}) all.bytes = std::nullopt;
@@ -166,7 +266,7 @@ void for_each_block(const key_options& options, const std::string& title,
                 {
                     const std::lock_guard lock(taking);
                     if (failed) return;
-                    next = source.next(options);
+                    next = source.next();
                     if (next) shown.add(next->piece.text.size());
                 }
                 if (!next) return;
@@ -208,11 +308,11 @@ void insert_keys(bloom_filter& filter, const key_options& options, const hasher&
 bool seekable(const key_options& options) { return size_of(options).again; }
 
 std::uint64_t count_keys(const key_options& options) {
-    const bool plain = !options.words && !options.skip_missing;
+    const bool plain = !options.words && !options.skip_missing;  // as many keys as records
     std::atomic<std::uint64_t> total = 0;
     for_each_block(options, "counting", [&](const block& piece) {
         std::uint64_t keys = 0;
-        if (plain) {
+        if (plain && !piece.file->format.quotes) {
             keys = static_cast<std::uint64_t>(std::ranges::count(piece.text, options.record_end()));
             keys += piece.text.back() != options.record_end();
         } else {

@@ -1,42 +1,18 @@
 #include "keys.hpp"
 
+#include <algorithm>
+#include <array>
+#include <cctype>
 #include <charconv>
 #include <nlohmann/json.hpp>
 
 #include "numbers.hpp"
 #include "posy/base/machine.hpp"
+#include "posy/bytes.hpp"
 #include "tool.hpp"
 
 namespace posy::tool {
 namespace {
-
-// Between commas a field is unquoted as in RFC 4180 when it starts with a quote; quotes do not reach over the
-// end of a line. `scratch` holds the text where unquoting had to change it.
-std::optional<std::string_view> field_of(std::string_view record, std::size_t number, char delimiter,
-                                         std::string& scratch) {
-    for (std::size_t i = 1;; ++i) {
-        if (delimiter == ',' && record.starts_with('"')) {
-            scratch.clear();
-            std::size_t at = 1;
-            for (; at < record.size(); ++at) {
-                if (record[at] == '"') {
-                    if (at + 1 == record.size() || record[at + 1] != '"') break;
-                    ++at;  // a doubled quote stands for one
-                }
-                scratch.push_back(record[at]);
-            }
-            if (i == number) return scratch;
-            const std::size_t end = record.find(delimiter, at);
-            if (end == std::string_view::npos) return std::nullopt;
-            record.remove_prefix(end + 1);
-            continue;
-        }
-        const std::size_t end = record.find(delimiter);
-        if (i == number) return record.substr(0, end);
-        if (end == std::string_view::npos) return std::nullopt;
-        record.remove_prefix(end + 1);
-    }
-}
 
 nlohmann::json::json_pointer pointer(std::string path) {
     if (!path.starts_with('/')) {
@@ -74,43 +50,157 @@ std::optional<std::uint64_t> integer(std::string_view key) {
 }
 
 bool in_word(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || (c & 0x80) ||
-           c == '\'';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || (c & 0x80);
 }
 
-// Runs of letters, digits and bytes of other scripts; an apostrophe counts inside a word, not at its ends.
+// Runs of letters, digits and bytes of other scripts; characters of `inner` count inside a word, not at its
+// ends.
 template <class Use>
-void split_words(std::string_view record, Use use) {
+void split_words(std::string_view record, std::string_view inner, Use use) {
+    const auto is_inner = [&](char c) { return inner.find(c) != std::string_view::npos; };
     for (std::size_t at = 0; at < record.size();) {
         std::size_t end = at;
-        while (end < record.size() && in_word(record[end])) ++end;
+        while (end < record.size() && (in_word(record[end]) || is_inner(record[end]))) ++end;
         std::string_view word = record.substr(at, end - at);
-        while (word.starts_with('\'')) word.remove_prefix(1);
-        while (word.ends_with('\'')) word.remove_suffix(1);
+        while (!word.empty() && is_inner(word.front())) word.remove_prefix(1);
+        while (!word.empty() && is_inner(word.back())) word.remove_suffix(1);
         if (!word.empty()) use(word);
         at = end + 1;
     }
 }
 
+std::string_view trimmed(std::string_view key) {
+    constexpr std::string_view blanks = " \t\r\n";
+    const std::size_t first = key.find_first_not_of(blanks);
+    if (first == std::string_view::npos) return {};
+    return key.substr(first, key.find_last_not_of(blanks) - first + 1);
+}
+
+std::vector<std::string> columns_of(const std::string& list) {
+    std::vector<std::string> all(1);
+    for (const char c : list) {
+        if (c == ',') {
+            all.emplace_back();
+        } else {
+            all.back().push_back(c);
+        }
+    }
+    return all;
+}
+
+std::optional<std::size_t> column_number(std::string_view column) {
+    std::size_t number = 0;
+    const char* end = column.data() + column.size();
+    const auto [at, wrong] = std::from_chars(column.data(), end, number);
+    return wrong == std::errc{} && at == end ? std::optional(number) : std::nullopt;
+}
+
+std::string lower_case(std::string text) {
+    for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    return text;
+}
+
+// Without what says how it is compressed.
+std::string extension_of(const std::string& file) {
+    std::string name = lower_case(file);
+    for (const std::string_view ending : {".gz", ".zst"})
+        if (name.ends_with(ending)) name.resize(name.size() - ending.size());
+    const std::size_t dot = name.find_last_of("./");
+    return dot == std::string::npos || name[dot] == '/' ? "" : name.substr(dot);
+}
+
+// The keys of the records of one block.
+class key_reader {
+  public:
+    key_reader(const key_options& o, const block& of, const auto& use)
+        : o_(o), block_(of), use_(use), path_(o.json_path.empty() ? json_pointer() : pointer(o.json_path)) {
+        if (o.field.empty()) return;
+        for (const std::string& column : columns_of(o.field)) fields_.push_back(of.file->number_of(column));
+    }
+
+    void read(std::string_view record) {
+        if (o_.words) {
+            split_words(record, o_.inner, [&](std::string_view word) { give(word, word); });
+        } else if (fields_.size() > 1) {
+            give_several(record);
+        } else if (!fields_.empty()) {
+            const auto key = block_.file->format.field(record, fields_[0], scratch_);
+            key ? give(*key, record) : o_.missing(block_, record, "field " + o_.field);
+        } else if (!o_.json_path.empty()) {
+            const auto key = json_value(record, path_);
+            key ? give(*key, record) : o_.missing(block_, record, "a value at " + o_.json_path);
+        } else {
+            give(record, record);
+        }
+    }
+
+  private:
+    using json_pointer = nlohmann::json::json_pointer;
+
+    void give(std::string_view key, std::string_view record) {
+        if (o_.trim) key = trimmed(key);
+        if (o_.integers && !integer(key)) return o_.missing(block_, record, "a 64-bit integer");
+        use_(key, record);
+    }
+    void append(std::uint64_t number) {
+        std::array<std::byte, 8> bytes;
+        store_little(bytes.data(), number);
+        several_.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    }
+    void give_several(std::string_view record) {
+        several_.clear();
+        for (const std::size_t number : fields_) {
+            auto part = block_.file->format.field(record, number, scratch_);
+            if (!part) return o_.missing(block_, record, "field " + std::to_string(number));
+            if (o_.trim) part = trimmed(*part);
+            if (o_.integers) {
+                const auto value = integer(*part);
+                if (!value) return o_.missing(block_, record, "64-bit integers in fields " + o_.field);
+                append(*value);
+            } else {
+                append(part->size());
+                several_.append(*part);
+            }
+        }
+        use_(several_, record);
+    }
+
+    const key_options& o_;
+    const block& block_;
+    const std::function<void(std::string_view, std::string_view)>& use_;
+    json_pointer path_;
+    std::vector<std::size_t> fields_;
+    std::string scratch_, several_;
+};
+
 }  // namespace
 
 std::string where(const block& block, std::string_view record) {
     const auto at = block.offset + static_cast<std::uint64_t>(record.data() - block.text.data());
-    return *block.file + ": at byte " + std::to_string(at);
+    return block.file->name + ": at byte " + std::to_string(at);
 }
 
 void key_options::add_to(command_line& command, const std::string& name, const std::string& what) {
     command.add_option(name, files, what);
-    command
-        .add_option("--field N", field,
-                    "Number of the field that is the key, counted from 1 (default: the whole line)")
-        .between(1, 1'000'000);
+    command.add_option(
+        "--field COLUMN", field,
+        "Column that is the key: its number, counted from 1, or its name in the first row; several, e.g. "
+        "city,country, are one key together (default: the whole line)");
+    command.add_flag("--csv", csv,
+                     "Rows of CSV, with quotes as in RFC 4180 (default: if a file is named *.csv)");
+    command.add_flag("--tsv", tsv, "The same with tabs (default: if a file is named *.tsv)")
+        .excludes("--csv");
+    command.add_flag(
+        "--header", header,
+        "The first row of each file has the names of its columns (default: if --field is a name)");
     command
         .add_option("--delimiter CHARACTER", delimiter,
-                    "Character that separates fields, or \\t for a tab (default: comma in *.csv, else tab)")
+                    "What separates fields: a character, \\t for a tab, or 'blank' for runs of blanks and "
+                    "tabs (default: comma in CSV, else tab)")
         .check([](const std::string& text) {
-            return text.size() == 1 || text == "\\t" ? std::string()
-                                                     : "--delimiter takes one character, or \\t";
+            return text.size() == 1 || text == "\\t" || text == "blank"
+                       ? std::string()
+                       : "--delimiter takes one character, \\t, or blank";
         });
     command
         .add_option("--json-path PATH", json_path,
@@ -120,6 +210,15 @@ void key_options::add_to(command_line& command, const std::string& name, const s
     command.add_flag("--words", words, "Each word of the text is a key")
         .excludes("--field")
         .excludes("--json-path");
+    command
+        .add_option("--inner CHARACTERS", inner,
+                    "Characters that belong to a word of --words inside it, not at its ends, e.g. \"'-\" "
+                    "(default: ')")
+        .needs("--words");
+    command.add_flag(
+        "--trim", trim,
+        "Remove blanks, tabs and carriage returns from both ends of every key, and a byte-order mark "
+        "from the start of a file");
     command.add_flag("--null", null, "Records end with a NUL byte instead of a newline");
     command.add_flag("--integers", integers, "Keys are decimal integers, hashed as 64-bit numbers");
     command.add_flag(
@@ -131,7 +230,8 @@ void key_options::add_to(command_line& command, const std::string& name, const s
 unsigned key_options::thread_count() const { return threads != 0 ? threads : base::usable_cores(); }
 
 digest key_options::hash(const hasher& hash, std::string_view key) const {
-    return integers ? hash(integer(key).value_or(0)) : hash(key);  // for_each_key lets only integers pass
+    return integers && !several_fields() ? hash(integer(key).value_or(0))
+                                         : hash(key);  // for_each_key lets only integers pass
 }
 
 void key_options::refuse_both_from_stdin(const std::string& filter) const {
@@ -141,20 +241,75 @@ void key_options::refuse_both_from_stdin(const std::string& filter) const {
     }
 }
 
-std::uint64_t number_in(const key_options& options, const block& block, std::string_view record,
-                        std::size_t field, unsigned decimals) {
-    std::string scratch;
-    const auto text = options.field_of(block, record, field, scratch);
-    if (const auto number = text ? parse_decimal(*text, decimals) : std::nullopt) return *number;
-    throw failure(where(block, record) + ": no unsigned " + (decimals == 0 ? "integer" : "number") +
-                  " in field " + std::to_string(field));
+void key_options::also_reads(const std::string& column) {
+    if (!column.empty() && json_path.empty() && !column_number(column)) header = true;
 }
 
-std::optional<std::string_view> key_options::field_of(const block& block, std::string_view record,
-                                                      std::size_t number, std::string& scratch) const {
-    const bool csv = delimiter.empty() && block.file->ends_with(".csv");
-    const char separator = csv ? ',' : delimiter.empty() || delimiter == "\\t" ? '\t' : delimiter[0];
-    return tool::field_of(record, number, separator, scratch);
+bool key_options::has_header() const {
+    const auto is_name = [](const std::string& column) { return !column_number(column); };
+    return header || (!field.empty() && std::ranges::any_of(columns_of(field), is_name));
+}
+
+record_format key_options::format_of(const std::string& file) const {
+    record_format format;
+    format.end = record_end();
+    const std::string extension = extension_of(file);
+    const bool commas = !tsv && (csv || extension == ".csv");
+    const bool tabs = tsv || (delimiter.empty() && extension == ".tsv");
+    const bool plain = null || words || !json_path.empty();
+    format.blanks = delimiter == "blank";
+    format.quotes = !plain && !format.blanks && (commas || tabs || delimiter == ",");
+    if (commas) format.delimiter = ',';
+    if (!delimiter.empty() && !format.blanks) format.delimiter = delimiter == "\\t" ? '\t' : delimiter[0];
+    return format;
+}
+
+std::string key_options::shown(std::string_view key) const {
+    if (!several_fields()) return std::string(key);
+    std::string text;
+    while (key.size() >= 8) {
+        const auto number = load_little<std::uint64_t>(as_byte_view(key).data());
+        key.remove_prefix(8);
+        if (!text.empty()) text += '\t';
+        if (integers) {
+            text += std::to_string(static_cast<std::int64_t>(number));
+        } else {
+            text += key.substr(0, number);
+            key.remove_prefix(std::min<std::size_t>(number, key.size()));
+        }
+    }
+    return text;
+}
+
+std::size_t input_file::number_of(std::string_view column) const {
+    if (const auto number = column_number(column)) {
+        if (*number == 0) throw failure("columns are counted from 1");
+        return *number;
+    }
+    const auto found = std::ranges::find(header, column);
+    if (found != header.end()) return static_cast<std::size_t>(found - header.begin()) + 1;
+    std::string names;
+    for (const std::string& each : header) names += (names.empty() ? "" : ", ") + each;
+    throw failure(name + ": no column is named '" + std::string(column) + "'; its first row has: " + names);
+}
+
+std::optional<std::string> text_in(const key_options& options, const block& block, std::string_view record,
+                                   const std::string& column) {
+    if (!options.json_path.empty()) return json_value(record, pointer(column));
+    std::string scratch;
+    const auto text = block.file->format.field(record, block.file->number_of(column), scratch);
+    return text ? std::optional<std::string>(trimmed(*text)) : std::nullopt;
+}
+
+std::optional<std::uint64_t> number_in(const key_options& options, const block& block,
+                                       std::string_view record, const std::string& column,
+                                       unsigned decimals) {
+    const auto text = text_in(options, block, record, column);
+    if (const auto number = text ? parse_decimal(*text, decimals) : std::nullopt) return *number;
+    options.missing(
+        block, record,
+        std::string("an unsigned ") + (decimals == 0 ? "integer" : "number") + " in field " + column);
+    return std::nullopt;
 }
 
 void key_options::missing(const block& block, std::string_view record, const std::string& what) const {
@@ -165,32 +320,9 @@ void key_options::missing(const block& block, std::string_view record, const std
 
 void for_each_key(const key_options& options, const block& block,
                   const std::function<void(std::string_view, std::string_view)>& use) {
-    std::string scratch;
-    const auto path = options.json_path.empty() ? nlohmann::json::json_pointer() : pointer(options.json_path);
-
-    const auto give = [&](std::string_view key, std::string_view record) {
-        if (options.integers && !integer(key)) return options.missing(block, record, "a 64-bit integer");
-        use(key, record);
-    };
-
+    key_reader reader(options, block, use);
     std::string_view rest = block.text;
-    while (!rest.empty()) {
-        const std::size_t end = rest.find(options.record_end());
-        const std::string_view record = rest.substr(0, end);
-        rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
-        if (options.words) {
-            split_words(record, [&](std::string_view word) { give(word, word); });
-        } else if (options.field != 0) {
-            const auto key = options.field_of(block, record, options.field, scratch);
-            key ? give(*key, record)
-                : options.missing(block, record, "field " + std::to_string(options.field));
-        } else if (!options.json_path.empty()) {
-            const auto key = json_value(record, path);
-            key ? give(*key, record) : options.missing(block, record, "a value at " + options.json_path);
-        } else {
-            give(record, record);
-        }
-    }
+    while (!rest.empty()) reader.read(block.file->format.take_record(rest));
 }
 
 }  // namespace posy::tool

@@ -1,8 +1,8 @@
 // Where keys come from: files and pipes, cut into records, and a key in each record.
 //
-// Input is handed out in blocks that end with a record, to all threads; a regular file is
-// mapped and never copied. Inside a block, records are lines (or end with NUL), and the key is the record,
-// one of its fields, a JSON value in it, or each of its words.
+// Input is handed out in blocks that end with a record, to all threads; a regular file that is not compressed
+// is mapped and never copied. Inside a block, records are lines (or end with NUL, or are rows of CSV), and
+// the key is the record, one of its fields or several, a JSON value in it, or each of its words.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "posy/bloom_filter.hpp"
+#include "record_format.hpp"
 
 namespace posy::tool {
 
@@ -22,38 +23,61 @@ struct block;
 
 struct key_options {
     std::vector<std::string> files;  // none: standard input
-    std::size_t field = 0;           // 1 is the first; 0: the whole record
-    std::string delimiter;           // of fields; empty: a comma in *.csv, else a tab
+    std::string field;               // columns, separated by commas; empty: the whole record
+    std::string delimiter;           // of fields; empty: by the name of the file
     std::string json_path;           // a.b.c or /a/b/c
+    std::string inner = "'";         // characters that belong to a word if letters surround them
+    bool csv = false, tsv = false, header = false;
     bool words = false;
     bool null = false;
     bool integers = false;
+    bool trim = false;
     bool skip_missing = false;
     unsigned threads = 0;
     int stop = -1;  // a descriptor: the input ends when this can be read
 
     // `name` is that of the positional argument, and `what` its description.
     void add_to(command_line&, const std::string& name = "KEYS",
-                const std::string& what = "Files of keys; - or none for standard input");
+                const std::string& what =
+                    "Files of keys, compressed by gzip or zstd or not; - or none for "
+                    "standard input");
+    // The command reads this column as well: if it is a name, files have a header.
+    void also_reads(const std::string& column);
+    bool has_header() const;
     char record_end() const { return null ? '\0' : '\n'; }
+    record_format format_of(const std::string& file) const;
     unsigned thread_count() const;
     // The key's digest; an integer in integer mode.
     digest hash(const hasher&, std::string_view key) const;
-    // A field of a record of the block; `scratch` holds its text if quotes had to be removed.
-    std::optional<std::string_view> field_of(const block&, std::string_view record, std::size_t number,
-                                             std::string& scratch) const;
+    // A key for people: the parts of one of several fields, separated by tabs.
+    std::string shown(std::string_view key) const;
+    bool several_fields() const { return field.find(',') != std::string::npos; }
     // Throws failure for a record without what it should have, unless such records are to be skipped.
     void missing(const block&, std::string_view record, const std::string& what) const;
     void refuse_both_from_stdin(const std::string& filter) const;
+};
+
+// A file of records.
+struct input_file {
+    std::string name;
+    record_format format;
+    std::vector<std::string> header;  // the names of its columns, if it has them
+
+    // Columns have numbers from 1 and, with a header, names. Throws failure if there is no such one.
+    std::size_t number_of(std::string_view column) const;
 };
 
 // Some records of one file.
 struct block {
     std::string_view text;       // whole records
     std::uint64_t sequence = 0;  // blocks are numbered through all files
-    const std::string* file = nullptr;
+    const input_file* file = nullptr;
     std::uint64_t offset = 0;  // of the text in its file
 };
+
+// What stands in a column of a record of the block, or, where records are JSON, at this path.
+std::optional<std::string> text_in(const key_options&, const block&, std::string_view record,
+                                   const std::string& column);
 
 // Calls work(block) for all of the input, on several threads, in any order. `title` is what the progress on a
 // terminal is called.
@@ -62,16 +86,19 @@ void for_each_block(const key_options&, const std::string& title,
 
 // Calls use(key, record) for every key of the block; the text is valid during the call. Throws failure
 // for a record without a key, unless such records are to be skipped.
+//
+// A key of several fields is the fields one after the other: text behind its length, which has 8 bytes, and
+// an integer as 8 bytes; all little-endian. So it is the key that a std::tuple is in posy/key.hpp.
 void for_each_key(const key_options&, const block&,
                   const std::function<void(std::string_view key, std::string_view record)>& use);
 
 // "FILE: at byte N", for an error about a record of the block.
 std::string where(const block&, std::string_view record);
 
-// The number in a field of a record, which is one of the block, in units of 10^-decimals. Throws failure if
-// there is none.
-std::uint64_t number_in(const key_options&, const block&, std::string_view record, std::size_t field,
-                        unsigned decimals = 0);
+// The number there, in units of 10^-decimals; if there is none, nothing, or a failure unless such records are
+// to be skipped.
+std::optional<std::uint64_t> number_in(const key_options&, const block&, std::string_view record,
+                                       const std::string& column, unsigned decimals = 0);
 
 // Calls use(digests) with the digests of all keys, in batches, on several threads, in any order.
 void for_each_batch(const key_options&, const hasher&, const std::string& title,

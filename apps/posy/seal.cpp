@@ -20,7 +20,7 @@ struct options {
     std::string output;
     double rate = 0.01;
     bool values = false;
-    std::size_t value_field = 0;
+    std::string value_field;
     unsigned value_bits = 0;
 };
 
@@ -35,8 +35,12 @@ input read(const options& o, const hasher& hash) {
     for_each_block(o.keys, "reading", [&](const block& piece) {
         input mine;
         for_each_key(o.keys, piece, [&](std::string_view key, std::string_view record) {
+            if (o.values) {
+                const auto value = number_in(o.keys, piece, record, o.value_field);
+                if (!value) return;
+                mine.values.push_back(*value);
+            }
             mine.digests.push_back(o.keys.hash(hash, key));
-            if (o.values) mine.values.push_back(number_in(o.keys, piece, record, o.value_field));
         });
         const std::lock_guard lock(one_at_a_time);
         all.digests.insert(all.digests.end(), mine.digests.begin(), mine.digests.end());
@@ -61,11 +65,14 @@ void save_sealed(const options& o, const Sealed& sealed) {
 
 void run(options o) {
     check_output(o.output);
-    if (o.value_field != 0 || o.value_bits != 0) o.values = true;
-    if (o.values) {
-        if (o.keys.field == 0) o.keys.field = 1;
-        if (o.value_field == 0) o.value_field = o.keys.field + 1;
+    if (!o.value_field.empty() || o.value_bits != 0) o.values = true;
+    if (o.values && o.value_field.empty()) {
+        if (!o.keys.field.empty() && o.keys.field != "1")
+            throw wrong_use("the column of the values is missing: give it with --value-field");
+        o.value_field = "2";
     }
+    if (o.values && o.keys.field.empty() && o.keys.json_path.empty()) o.keys.field = "1";
+    o.keys.also_reads(o.value_field);
     const hasher hash(o.hash.family(), o.hash.seed());
     take(check(geometry{512, 1, layout_id::blocked, hash.family(), hash.seed()}), "seal");
     const input all = read(o, hash);
@@ -97,11 +104,10 @@ void add_seal(command_line& app) {
     command.add_option("-f,--fpr RATE", o->rate, "False-positive rate, from 2^-32 to below 1")
         .shows_default();
     command.add_flag("--values", o->values, "Build a map from keys to unsigned integers");
-    command
-        .add_option(
-            "--value-field N", o->value_field,
-            "Number of the field that is the value, counted from 1 (default: the field after the key)")
-        .between(1, 1'000'000);
+    command.add_option(
+        "--value-field COLUMN", o->value_field,
+        "Column that is the value: its number or name, or its path if --json-path is given (default: 2, "
+        "if the key is in column 1)");
     command
         .add_option("--value-bits BITS", o->value_bits,
                     "Bits per value, 1 to 64 (default: as many as the largest value needs)")

@@ -25,7 +25,7 @@ struct options {
     std::string window, items = "1M", state;
     double rate = 0.01;
     unsigned generations = 6;
-    std::size_t time_field = 0;  // 0: the clock
+    std::string time_field;  // empty: the clock
     bool invert = false;
     std::optional<command_line> command;
 };
@@ -114,14 +114,15 @@ std::vector<sight> sights_in(const options& o, const hasher& hash, const block& 
     const auto now =
         static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(since_1970).count());
     for_each_key(o.keys, piece, [&](std::string_view key, std::string_view record) {
-        const std::uint64_t time =
-            o.time_field == 0 ? now : number_in(o.keys, piece, record, o.time_field, decimals);
-        all.push_back({o.keys.hash(hash, key), time, record});
+        const std::optional<std::uint64_t> time =
+            o.time_field.empty() ? now : number_in(o.keys, piece, record, o.time_field, decimals);
+        if (time) all.push_back({o.keys.hash(hash, key), *time, record});
     });
     return all;
 }
 
 void run(options& o) {
+    o.keys.also_reads(o.time_field);
     std::optional<change_lock> lock;
     if (!o.state.empty()) {
         lock.emplace(change_lock::to_change({o.state}, o.state, o.lock));
@@ -184,12 +185,10 @@ void add_seen(command_line& app) {
         .shows_default();
     command.add_option("--generations N", o->generations, "Number of steps in which a window is forgotten")
         .shows_default();
-    command
-        .add_option(
-            "--time-field N", o->time_field,
-            "Number of the field with the time in seconds, whole or with decimals; fields are counted from 1 "
-            "(default: the time of the clock)")
-        .between(1, 1'000'000);
+    command.add_option(
+        "--time-field COLUMN", o->time_field,
+        "Column with the time in seconds, whole or with decimals: its number or name, or its path if "
+        "--json-path is given (default: the time of the clock)");
     o->reading.add_to(command);
     command.add_option("--state FILE", o->state,
                        "File to continue from and to save to; if it does not exist, it is made by the other "

@@ -145,12 +145,14 @@ class Inputs(ToolTest):
 
     def test_odd_options(self):
         self.write("t.tsv", 'a\t"q\n')
-        self.posy("build", "t.tsv", "--field", "2", "-f", "1e-9", "-o", "f.posy")
+        self.fails("build", "t.tsv", "--field", "2", "-o", "f.posy", saying="at byte 0: a field begins with a quote and does not end")
+        self.posy("build", "t.tsv", "--field", "2", "-f", "1e-9", "-o", "f.posy", "--delimiter", "\\t")
         self.assertEqual(self.posy("query", "f.posy", stdin='"q\n'), b'"q\n')
         self.fails("build", "t.tsv", "--field", "1", "--delimiter", "::", "-o", "x", saying="one character")
         self.posy("build", "t.tsv", "--field", "1", "--delimiter", "\\t", "-o", "f.posy")
         self.fails("build", "t.tsv", "--field", "1", "--words", "-o", "x", saying="excludes")
-        self.fails("build", "t.tsv", "--field", "0", "-o", "x", saying="not in range")
+        self.fails("build", "t.tsv", "--field", "0", "--delimiter", "\\t", "-o", "x", saying="columns are counted from 1")
+        self.write("t.tsv", "a\n")
         self.fails("build", "t.tsv", "--threads", "100000", "-o", "x", saying="not in range")
         self.fails("build", "t.tsv", "--json-path", "/a~", "-o", "x", saying="--json-path /a~: write it as")
         self.fails("build", "-o", "x", "--json-path", "a", stdin='{"a":' + "[" * 300_000 + "]" * 300_000 + "}\n", saying="a record without a value at a")

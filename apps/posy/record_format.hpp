@@ -1,0 +1,39 @@
+// How a file is cut into records, and a record into fields.
+//
+// With quotes, by RFC 4180: a field that begins with a quote ends with the next single one, and in between
+// delimiters and line ends are text, and two quotes are one. A carriage return before a line end belongs to
+// the end. A quote elsewhere is text.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace posy::tool {
+
+struct record_format {
+    char end = '\n';
+    char delimiter = '\t';
+    bool blanks = false;  // runs of blanks and tabs are the delimiter
+    bool quotes = false;
+
+    // Where the record that begins at `from` ends, its end mark included; npos if that has not come.
+    std::size_t end_of(std::string_view text, std::size_t from) const;
+    // Where the last record ends that ends in the text; 0 if none does. The text begins with a record.
+    std::size_t last_end(std::string_view text) const;
+    // Does a quoted field of the last record have no end?
+    bool cut_off(std::string_view last_record) const;
+    // Takes the first record off the text, without its end mark.
+    std::string_view take_record(std::string_view& text) const;
+    // The field with this number, counted from 1. `scratch` holds its text if quotes had to be removed.
+    std::optional<std::string_view> field(std::string_view record, std::size_t number,
+                                          std::string& scratch) const;
+    std::vector<std::string> fields(std::string_view record) const;
+
+  private:
+    std::string_view take_field(std::string_view& record, bool& more, std::string& scratch) const;
+};
+
+}  // namespace posy::tool

@@ -1,0 +1,129 @@
+"""Keys as people have them: compressed, in CSV and TSV, with headers, from other systems.
+
+Usage: formats_test.py POSY [unittest arguments]
+"""
+import csv
+import gzip
+import io
+import json
+import random
+import struct
+import subprocess
+
+from harness import POSY, ToolTest, main
+
+
+class Formats(ToolTest):
+    def fields(self, *args, stdin=b""):
+        """The keys that posy reads: each is counted."""
+        out = self.posy("count", "--top", "1000000", "--epsilon", "1e-6", *args, stdin=stdin)
+        return sorted(line.split("\t", 1)[1] for line in out.decode().splitlines())
+
+    def zstd(self, data):
+        return subprocess.run(["zstd", "-q", "-c"], input=data, stdout=subprocess.PIPE, check=True).stdout
+
+    def test_compressed_files_and_pipes(self):
+        text = self.lines(0, 300_000).encode()
+        self.write("keys.txt", text)
+        self.posy("build", "keys.txt", "-n", "300000", "-o", "plain.posy")
+        plain = self.read("plain.posy")
+        for packed in [gzip.compress(text), gzip.compress(text[:100]) + gzip.compress(text[100:]), self.zstd(text),
+                       self.zstd(text[:4321]) + self.zstd(text[4321:])]:
+            name = self.write("keys", packed)  # by its bytes, not its name
+            self.posy("build", name, "-n", "300000", "-o", "f.posy")
+            self.assertEqual(self.read("f.posy"), plain)
+            self.posy("build", "-n", "300000", "-o", "f.posy", stdin=packed)
+            self.assertEqual(self.read("f.posy"), plain)
+            self.assertEqual(self.posy("query", "-c", "plain.posy", stdin=packed), b"300000\n")
+            # Read twice: once for the number of keys.
+            self.posy("build", name, "-o", "g.posy")
+            self.assertEqual(json.loads(self.posy("info", "--json", "g.posy"))["items"], 300_000)
+
+    def test_damaged_compressed_data(self):
+        for name, packed in [("gzip", gzip.compress(self.lines(0, 1000).encode())), ("zstd", self.zstd(self.lines(0, 1000).encode()))]:
+            self.write("cut", packed[:-9])
+            self.fails("build", "cut", "-n", "10", "-o", "f.posy", saying=f"cut: the {name} data is cut off")
+            self.fails("build", "-n", "10", "-o", "f.posy", stdin=packed[:-9], saying=f"standard input: the {name} data is cut off")
+            self.write("bad", packed[:40] + bytes(30) + packed[70:])
+            self.fails("build", "bad", "-n", "10", "-o", "f.posy", saying=f"bad: damaged {name} data")
+            self.write("more", packed + b"rubbish")
+            self.fails("build", "more", "-n", "10", "-o", "f.posy", saying=f"more: damaged {name} data")
+
+    def test_quoted_rows_are_what_a_csv_reader_reads(self):
+        chance = random.Random(1)
+        pieces = ["a", "b", " ", ",", "\n", '"', "\r\n", "é", "\t", "x" * 50]
+        for delimiter, flag in [(",", "--csv"), ("\t", "--tsv")]:
+            rows = [["".join(chance.choices(pieces, k=chance.randrange(6))) for _ in range(3)] for _ in range(3000)]
+            text = io.StringIO()
+            csv.writer(text, delimiter=delimiter, lineterminator="\r\n").writerows(rows)
+            data = text.getvalue().encode()
+            for column in (1, 2, 3):
+                expected = sorted(row[column - 1] for row in rows)
+                self.posy("build", "-n", "3000", "-f", "1e-9", flag, "--field", str(column), "-o", "g.posy", stdin=data)
+                # Keys with newlines cannot be printed as lines: they are asked for.
+                raw = "\0".join(key for key in expected).encode() + b"\0"
+                self.assertEqual(self.posy("query", "-c", "--null", "g.posy", stdin=raw), b"3000\n")
+
+    def test_large_files_are_cut_between_rows(self):
+        rows = [[f"key {i}", "text with\nnewlines, and \"quotes\"" * (i % 40)] for i in range(20_000)]
+        text = io.StringIO()
+        csv.writer(text).writerows(rows)
+        self.write("rows.csv", text.getvalue())
+        self.assertEqual(self.fields("rows.csv", "--field", "1"), sorted(row[0] for row in rows))
+        self.assertEqual(self.fields("--csv", "--field", "1", stdin=text.getvalue().encode()), sorted(row[0] for row in rows))
+
+    def test_a_quote_that_does_not_end(self):
+        self.write("bad.csv", 'a,b\n"c,d\n')
+        self.fails("build", "bad.csv", "--field", "1", "-n", "9", "-o", "f", saying="bad.csv: at byte 4: a field begins with a quote and does not end")
+        self.fails("build", "--csv", "--field", "1", "-n", "9", "-o", "f", stdin='a,b\n"c,d\n', saying="at byte 4: a field begins with a quote")
+
+    def test_headers_and_names(self):
+        text = "\ufeffcity,country,people\r\nParis,France,2\r\nParis,Texas,3\r\n"
+        self.write("Cities.CSV", text)
+        self.write("cities.csv.gz", gzip.compress(text.encode()))
+        for name in ["Cities.CSV", "cities.csv.gz"]:
+            self.assertEqual(self.fields(name, "--field", "country"), ["France", "Texas"])
+            self.assertEqual(self.fields(name, "--field", "2", "--header"), ["France", "Texas"])
+            self.assertEqual(self.fields(name, "--field", "country,city"), ["France\tParis", "Texas\tParis"])
+            self.assertEqual(self.posy("count", name, "--field", "city", "--weight-field", "people"), b"5\tParis\n")
+        self.posy("seal", "Cities.CSV", "--field", "country", "--value-field", "people", "-o", "map.posy")
+        self.assertEqual(self.posy("query", "map.posy", stdin="Texas\n"), b"Texas\t3\n")
+        self.fails("count", "Cities.CSV", "--field", "town", saying="no column is named 'town'; its first row has: city, country, people")
+
+    def test_a_key_of_several_fields_has_the_bytes_of_a_tuple(self):
+        self.posy("build", "--csv", "--field", "1,3", "-n", "10", "-f", "1e-9", "-o", "f.posy", stdin="ab,x,c\n")
+        key = b"".join(struct.pack("<Q", len(part)) + part for part in [b"ab", b"c"])
+        self.posy("build", "-n", "10", "-f", "1e-9", "-o", "bytes.posy", stdin=key + b"\n")  # a line may have NUL in it
+        self.assertEqual(self.read("f.posy"), self.read("bytes.posy"))
+        self.posy("build", "--csv", "--field", "1,2", "--integers", "-n", "10", "-f", "1e-9", "-o", "g.posy", stdin="7,-1\n")
+        self.assertEqual(self.posy("query", "-c", "--csv", "--field", "2,1", "--integers", "g.posy", stdin="-1,7\n"), b"1\n")
+
+    def test_blanks(self):
+        self.assertEqual(self.fields("--delimiter", "blank", "--field", "2", stdin="a  b\t c\n  d \t e\n"), ["b", "e"])
+
+    def test_marks_and_carriage_returns_are_noticed(self):
+        for text in ["\ufeffa\nb\n", "a\r\nb\r\n"]:
+            self.posy("count", stdin=text)
+            self.assertIn("--trim removes it", self.stderr)
+            self.assertEqual(self.fields("--trim", stdin=text), ["a", "b"])
+            self.assertEqual(self.stderr, "")
+        self.assertEqual(self.fields("--trim", stdin=" a \n\tb\n"), ["a", "b"])
+
+    def test_a_filter_is_not_keys(self):
+        self.posy("build", "-n", "10", "-o", "f.posy", stdin="a\n")
+        self.fails("build", "f.posy", "-n", "10", "-o", "g.posy", saying="f.posy: a file of posy, not keys")
+        self.fails("query", "f.posy", "f.posy", saying="f.posy: a file of posy, not keys")
+
+    def test_json_lines_have_weights_and_times(self):
+        rows = '{"who": "a", "n": {"bytes": 5}}\n{"who": "b", "n": {"bytes": 7}}\n{"who": "a", "n": {"bytes": 1}}\n'
+        self.assertEqual(self.posy("count", "--json-path", "who", "--weight-field", "n.bytes", stdin=rows), b"7\tb\n6\ta\n")
+        self.fails("count", "--json-path", "who", "--weight-field", "n.packets", stdin=rows, saying="a record without a weight")
+
+    def test_words(self):
+        text = "well-known 'dog's' -- rock-'n'-roll e.g.\n"
+        self.assertEqual(self.fields("--words", stdin=text), sorted(["well", "known", "dog's", "rock", "n", "roll", "e", "g"]))
+        self.assertEqual(self.fields("--words", "--inner", "'-", stdin=text), sorted(["well-known", "dog's", "rock-'n'-roll", "e", "g"]))
+
+
+if __name__ == "__main__":
+    main()
