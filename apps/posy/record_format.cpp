@@ -52,11 +52,11 @@ bool record_format::cut_off(std::string_view last_record) const {
     return end_of(closed, 0) == npos;
 }
 
-std::string_view record_format::take_record(std::string_view& text) const {
+std::string_view record_format::take_row(std::string_view& text) const {
     const std::size_t next = end_of(text, 0);
     std::string_view record = text.substr(0, next == npos ? npos : next - 1);
     text.remove_prefix(next == npos ? text.size() : next);
-    if (quotes && record.ends_with('\r')) record.remove_suffix(1);
+    if (record.ends_with('\r')) record.remove_suffix(1);
     return record;
 }
 

@@ -26,13 +26,20 @@ struct record_format {
     // Does a quoted field of the last record have no end?
     bool cut_off(std::string_view last_record) const;
     // Takes the first record off the text, without its end mark.
-    std::string_view take_record(std::string_view& text) const;
+    std::string_view take_record(std::string_view& text) const {
+        if (quotes) return take_row(text);
+        const std::size_t end_mark = text.find(end);
+        const std::string_view record = text.substr(0, end_mark);
+        text.remove_prefix(end_mark == std::string_view::npos ? text.size() : end_mark + 1);
+        return record;
+    }
     // The field with this number, counted from 1. `scratch` holds its text if quotes had to be removed.
     std::optional<std::string_view> field(std::string_view record, std::size_t number,
                                           std::string& scratch) const;
     std::vector<std::string> fields(std::string_view record) const;
 
   private:
+    std::string_view take_row(std::string_view& text) const;
     std::string_view take_field(std::string_view& record, bool& more, std::string& scratch) const;
 };
 
