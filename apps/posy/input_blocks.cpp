@@ -177,7 +177,7 @@ class block_source {
     }
     // The records that have come so far: the next ones may be long in coming.
     std::optional<held_block> next_read() {
-        auto text = std::make_shared<std::string>(std::move(carry_));
+        auto text = std::make_shared<std::vector<char>>(std::move(carry_));
         carry_.clear();
         std::size_t filled = text->size();  // the rest is room
         while (!ended_) {
@@ -185,22 +185,23 @@ class block_source {
             if (!stream_) stream_.emplace(std::move(file_), name());
             // The room doubles for a record that does not fit, so that it is copied only a few times, however
             // small the pieces in which it comes.
-            const std::size_t larger = std::max(2 * filled, filled + block_size);
-            if (text->size() < filled + block_size && text->size() < larger) text->resize(larger);
+            if (text->size() - filled < block_size) text->resize(std::max(2 * filled, filled + block_size));
             const std::size_t got = stream_->read(std::span(*text).subspan(filled));
             ended_ = got == 0;  // the last record may lack its end mark
             const std::size_t end = whole_records({text->data(), filled + got}, filled);
             filled += got;
             if (end != 0) {
-                carry_ = text->substr(end, filled - end);
+                carry_.assign(text->begin() + static_cast<std::ptrdiff_t>(end),
+                              text->begin() + static_cast<std::ptrdiff_t>(filled));
                 filled = end;
                 break;
             }
         }
         text->resize(filled);
         if (text->empty()) return std::nullopt;
-        if (ended_ && carry_.empty()) check_last(*text);
-        return piece(*text, text);
+        const std::string_view records(text->data(), text->size());
+        if (ended_ && carry_.empty()) check_last(records);
+        return piece(records, text);
     }
     void check_last(std::string_view text) const {
         const std::size_t last = format().last_end(text);
@@ -215,7 +216,7 @@ class block_source {
     base::descriptor file_;
     std::shared_ptr<base::mapping> map_;
     std::optional<input_stream> stream_;
-    std::string carry_;
+    std::vector<char> carry_;
     std::uint64_t offset_ = 0;
     std::uint64_t sequence_ = 0;
 };
