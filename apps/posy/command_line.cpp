@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
+#include <charconv>
 #include <limits>
 #include <sstream>
 
@@ -129,11 +130,27 @@ option option::reads(const text_function& read) const {
 
 bool option::given() const { return option_->count() > 0; }
 
+namespace {
+
+// A number may be written as 1%. Says what is wrong with it; here nothing is.
+std::string from_percent(std::string& text) {
+    if (!text.ends_with('%')) return {};
+    double percent = 0;
+    const char* const end = text.data() + text.size() - 1;
+    const auto [at, wrong] = std::from_chars(text.data(), end, percent);
+    if (wrong == std::errc{} && at == end) text = fmt::format("{}", percent / 100);
+    return {};
+}
+
+}  // namespace
+
 template <option_value T>
 option command_line::add_option(const std::string& names, T& into, const std::string& help) {
     std::string options, value;
     split(names, options, value);
     CLI::Option* const added = app_->add_option(options, into, help);
+    if constexpr (one_of_these<T, double, std::optional<double>, std::vector<double>>)
+        added->transform(CLI::Validator(from_percent, ""));
     return option(*added->type_name(value));
 }
 

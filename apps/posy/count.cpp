@@ -13,12 +13,14 @@
 #include <cmath>
 #include <deque>
 #include <functional>
+#include <mutex>
 #include <nlohmann/json.hpp>
 
 #include "filter_options.hpp"
 #include "keys.hpp"
 #include "numbers.hpp"
 #include "ordered_blocks.hpp"
+#include "periodically.hpp"
 #include "posy/theory.hpp"
 #include "tool.hpp"
 
@@ -29,7 +31,7 @@ struct options {
     key_options keys;
     hash_options hash;
     reading_options reading;
-    std::string memory, output, ask, items;
+    std::string memory, output, ask, items, every;
     std::string weight_field;  // empty: every key counts 1
     double delta = 0.01;
     std::optional<double> epsilon, threshold, wrong;
@@ -91,9 +93,18 @@ void add(spectral_filter& filter, const batch& b) {
 }
 
 template <class Counts>
-void count_keys_in(Counts& counts, const options& o) {
+void count_keys_in(Counts& counts, const options& o, const std::function<void()>& show = {}) {
+    std::mutex counting;
+    const periodically shown(
+        o.every.empty() ? std::chrono::microseconds(0) : parse_duration("--every", o.every), [&] {
+            const std::lock_guard lock(counting);
+            show();
+        });
     for_each_block_in_order(o.keys, "counting", [&](const block& piece) {
-        return [&counts, b = batch_of(o, counts.hash(), piece)] { add(counts, b); };
+        return [&, b = batch_of(o, counts.hash(), piece)] {
+            const std::lock_guard lock(counting);
+            add(counts, b);
+        };
     });
 }
 
@@ -126,15 +137,17 @@ std::string line(const options& o, std::uint32_t estimate, std::string_view key)
     return fmt::format("{}\t{}{}", estimate, key, o.keys.record_end());
 }
 
+std::string text_of(const options& o, const count_min& sketch, const heavy_hitters::list& list) {
+    if (o.json) return to_json(sketch, list);
+    std::string text;
+    for (const auto& [key, estimate] : list.keys) text += line(o, estimate, key);
+    return text;
+}
+
 // Prints what was found and saves; with -o - the sketch is the output.
 void finish(const options& o, body_ref body, const count_min& sketch, const heavy_hitters::list& list) {
     if (!o.output.empty()) save_body(o.output, body);
-    if (o.output != "-") {
-        std::string text = o.json ? to_json(sketch, list) : "";
-        if (!o.json)
-            for (const auto& [key, estimate] : list.keys) text += line(o, estimate, key);
-        print(text);
-    }
+    if (o.output != "-") print(text_of(o, sketch, list));
     if (sketch.total() == 0) throw answer_is_no{};
 }
 
@@ -142,13 +155,18 @@ void run(const options& o) {
     if (!o.output.empty()) check_output(o.output);
     count_min sketch = make_sketch(o);
     if (!o.threshold && o.top == 0) {
+        if (!o.every.empty())
+            throw wrong_use("--every prints the most frequent keys, and --top 0 keeps none");
         count_keys_in(sketch, o);
         return finish(o, sketch, sketch, {});
     }
     auto hitters = take(o.threshold ? heavy_hitters::above(std::move(sketch), *o.threshold)
                                     : heavy_hitters::top(std::move(sketch), o.top),
                         "count");
-    count_keys_in(hitters, o);
+    count_keys_in(hitters, o, [&] {
+        print(text_of(o, hitters.sketch(), hitters.report()) +
+              o.keys.record_end());  // an empty line behind it
+    });
     finish(o, hitters, hitters.sketch(), hitters.report());
 }
 
@@ -277,9 +295,13 @@ void add_sketch_options(command_line& command, options& o) {
     command.add_option("-o,--output FILE", o.output,
                        "File for the sketch; - for standard output, and then nothing else is printed "
                        "(default: not saved)");
+    command.add_option(
+        "--every TIME", o.every,
+        "Print the counts so far at this interval, too, e.g. 10s, with an empty line behind them "
+        "(default: only at the end)");
     command.add_flag("--json", o.json, "Print a JSON object with the keys, the total and the error bound");
     for (const char* counting : {"--weight-field", "--epsilon", "--delta", "--memory", "--conservative",
-                                 "--plain", "--top", "--threshold", "--output", "--json"})
+                                 "--plain", "--top", "--threshold", "--output", "--every", "--json"})
         command.find(counting).excludes("--ask");
 }
 
@@ -287,7 +309,7 @@ void add_sketch_options(command_line& command, options& o) {
 void add_spectral_options(command_line& command, options& o) {
     const option spectral = command.add_flag(
         "--spectral", o.spectral, "Count in a spectral filter: most estimates are exact; needs --items");
-    for (const char* other : {"--ask", "--epsilon", "--delta", "--top", "--threshold"})
+    for (const char* other : {"--ask", "--epsilon", "--delta", "--top", "--threshold", "--every"})
         spectral.excludes(other);
     command
         .add_option(

@@ -14,6 +14,7 @@
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <thread>
@@ -284,7 +285,10 @@ void add_follow(command_line& app) {
     o->how.add_to(command);
     o->lock.add_to(command);
     o->reading.add_to(command);
-    command.runs([o] { run(*o); });
+    command.runs([o] {
+        std::signal(SIGPIPE, SIG_IGN);  // a server that hangs up is asked again
+        run(*o);
+    });
 }
 
 }  // namespace posy::tool

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 
@@ -23,6 +24,7 @@ void draw(const std::string& script, const std::string& path) {
     // gnuplot writes to its standard output, which is the new file.
     const int saved = dup(STDOUT_FILENO);
     dup2(target.get(), STDOUT_FILENO);
+    std::signal(SIGPIPE, SIG_IGN);  // if it ends too soon, that is an error with a text
     std::FILE* gnuplot = popen("gnuplot", "w");
     dup2(saved, STDOUT_FILENO);
     close(saved);

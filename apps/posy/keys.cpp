@@ -302,13 +302,10 @@ std::optional<std::string> text_in(const key_options& options, const block& bloc
 }
 
 std::optional<std::uint64_t> number_in(const key_options& options, const block& block,
-                                       std::string_view record, const std::string& column,
-                                       unsigned decimals) {
+                                       std::string_view record, const std::string& column) {
     const auto text = text_in(options, block, record, column);
-    if (const auto number = text ? parse_decimal(*text, decimals) : std::nullopt) return *number;
-    options.missing(
-        block, record,
-        std::string("an unsigned ") + (decimals == 0 ? "integer" : "number") + " in field " + column);
+    if (const auto number = text ? parse_decimal(*text, 0) : std::nullopt) return *number;
+    options.missing(block, record, "an unsigned integer in field " + column);
     return std::nullopt;
 }
 

@@ -95,10 +95,9 @@ void for_each_key(const key_options&, const block&,
 // "FILE: at byte N", for an error about a record of the block.
 std::string where(const block&, std::string_view record);
 
-// The number there, in units of 10^-decimals; if there is none, nothing, or a failure unless such records are
-// to be skipped.
+// The unsigned integer there; if there is none, nothing, or a failure unless such records are to be skipped.
 std::optional<std::uint64_t> number_in(const key_options&, const block&, std::string_view record,
-                                       const std::string& column, unsigned decimals = 0);
+                                       const std::string& column);
 
 // Calls use(digests) with the digests of all keys, in batches, on several threads, in any order.
 void for_each_batch(const key_options&, const hasher&, const std::string& title,

@@ -73,9 +73,11 @@ int main(int argc, char** argv) {
         if (write(STDERR_FILENO, line.data(), line.size()) < 0) _exit(3);
         _exit(2);
     });
-    std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is an error like any other, with a line and status 2
     try {
         return posy::tool::run(argc, argv);
+    } catch (const posy::tool::closed_pipe&) {
+        std::signal(SIGPIPE, SIG_DFL);
+        return std::raise(SIGPIPE);
     } catch (const std::exception& e) {
         std::fprintf(stderr, "posy: %s\n", e.what());
         return 2;

@@ -1,4 +1,6 @@
 // posy node: the daemon that tells others what it holds and knows who holds what.
+#include <csignal>
+
 #include "node/node.hpp"
 
 #include <fmt/format.h>
@@ -67,6 +69,7 @@ void add_node(command_line& app) {
         "Recover the keys of a damaged --data folder, print how many there are, and exit; the old files "
         "are kept in a new folder damaged-N in it");
     command.runs([arguments, repairing] {
+        std::signal(SIGPIPE, SIG_IGN);  // a peer that hangs up is no reason to end
         if (*repairing) return repair(arguments->how.data);
         if (arguments->how.sync && arguments->how.data.empty())
             throw failure("node: --sync needs the folder of the keys; name it with --data");

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -70,7 +71,42 @@ std::string table(const std::vector<std::vector<std::string>>& rows) {
     return text;
 }
 
-std::uint64_t parse_amount(const std::string& text) {
+namespace {
+
+// The factor of a unit: K, M, G, T are powers of 1000 whatever their case, KiB, MiB … of 1024.
+std::optional<double> factor_of(std::string unit) {
+    for (char& c : unit) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    if (unit.empty() || unit == "b") return 1;
+    constexpr std::string_view prefixes = "kmgt";
+    const std::size_t power = prefixes.find(unit[0]);
+    if (power == std::string_view::npos) return std::nullopt;
+    const std::string rest = unit.substr(1);
+    if (rest.empty() || rest == "b") return std::pow(1000, power + 1);
+    if (rest == "ib" || rest == "i") return std::pow(1024, power + 1);
+    return std::nullopt;
+}
+
+// "1,000,000" → "1000000"; nothing if commas stand anywhere else.
+std::optional<std::string> without_commas(const std::string& text) {
+    const std::size_t first = text.find(',');
+    if (first == std::string::npos) return text;
+    const auto is_digit = [&](std::size_t at) {
+        return at < text.size() && text[at] >= '0' && text[at] <= '9';
+    };
+    std::string plain = text.substr(0, first);
+    std::size_t at = first;
+    for (; at < text.size() && text[at] == ','; at += 4) {
+        if (!is_digit(at + 1) || !is_digit(at + 2) || !is_digit(at + 3)) return std::nullopt;
+        plain += text.substr(at + 1, 3);
+    }
+    if (first == 0 || first > 3 || is_digit(at)) return std::nullopt;
+    return plain + text.substr(at);
+}
+
+}  // namespace
+
+std::uint64_t parse_amount(const std::string& given) {
+    const std::string text = without_commas(given).value_or("?");
     if (text.starts_with("2^")) {
         unsigned power = 0;
         const char* const all = text.data() + text.size();
@@ -79,27 +115,13 @@ std::uint64_t parse_amount(const std::string& text) {
     }
     double number = 0;
     const auto [end, wrong] = std::from_chars(text.data(), text.data() + text.size(), number);
-    const std::string unit(end, text.data() + text.size());
-    static const std::vector<std::pair<std::string, double>> units{{"", 1},
-                                                                   {"k", 1e3},
-                                                                   {"K", 1e3},
-                                                                   {"M", 1e6},
-                                                                   {"G", 1e9},
-                                                                   {"T", 1e12},
-                                                                   {"KiB", 1024},
-                                                                   {"MiB", 1 << 20},
-                                                                   {"GiB", 1073741824.0},
-                                                                   {"TiB", 1099511627776.0},
-                                                                   {"kB", 1e3},
-                                                                   {"MB", 1e6},
-                                                                   {"GB", 1e9}};
-    const auto found = std::ranges::find(units, unit, &std::pair<std::string, double>::first);
-    if (wrong != std::errc{} || found == units.end() || !(number >= 0) || number * found->second > 1e18) {
-        throw wrong_use("'" + text + "' is not an amount such as 1000, 10M or 64KiB");
+    const auto factor = factor_of({end, text.data() + text.size()});
+    if (wrong != std::errc{} || !factor || !(number >= 0) || number * *factor > 1e18) {
+        throw wrong_use("'" + given + "' is not an amount such as 1000, 10M (10,000,000) or 64KiB (65,536)");
     }
-    const double amount = number * found->second;
+    const double amount = number * *factor;
     if (std::abs(amount - std::round(amount)) > 1e-6 * amount || (amount < 1 && number > 0)) {
-        throw wrong_use("'" + text + "' is not a whole number");
+        throw wrong_use("'" + given + "' is not a whole number");
     }
     return static_cast<std::uint64_t>(std::llround(amount));
 }
@@ -120,7 +142,7 @@ std::optional<std::uint64_t> parse_decimal(std::string_view text, unsigned decim
         digits += behind.substr(0, decimals);
         decimals -= static_cast<unsigned>(std::min<std::size_t>(decimals, behind.size()));
     }
-    digits.append(decimals, '0');
+    for (; decimals != 0; --decimals) digits.push_back('0');
     std::uint64_t number = 0;
     const char* const end = digits.data() + digits.size();
     const auto [at, wrong] = std::from_chars(digits.data(), end, number);
@@ -128,14 +150,91 @@ std::optional<std::uint64_t> parse_decimal(std::string_view text, unsigned decim
 }
 
 std::chrono::microseconds parse_duration(const std::string& option, const std::string& text) {
-    const std::size_t digits = std::min(text.find_first_not_of("0123456789."), text.size());
-    const auto number = parse_decimal(text.substr(0, digits), 6);
-    for (const auto& [name, seconds] :
-         {std::pair<std::string_view, int>{"", 1}, {"s", 1}, {"m", 60}, {"h", 3600}, {"d", 86'400}}) {
-        if (number && text.substr(digits) == name && *number <= 100'000'000'000'000)
-            return std::chrono::microseconds(*number) * seconds;
+    constexpr std::array<std::pair<std::string_view, std::uint64_t>, 6> units{
+        {{"w", 604'800}, {"d", 86'400}, {"h", 3600}, {"m", 60}, {"s", 1}, {"", 1}}};
+    std::uint64_t total = 0;
+    std::size_t used = 0;  // units, the largest first
+    std::string_view rest = text;
+    do {
+        const std::size_t digits = std::min(rest.find_first_not_of("0123456789."), rest.size());
+        const auto number = parse_decimal(rest.substr(0, digits), 6);
+        rest.remove_prefix(digits);
+        while (used < units.size() && (units[used].first.empty() ? !rest.empty() || total != 0
+                                                                 : !rest.starts_with(units[used].first)))
+            ++used;
+        if (!number || used == units.size() || *number > 100'000'000'000'000)
+            throw failure(option + " " + text + ": give a time such as 90s, 0.5s, 10m, 2h30m, 7d or 1w");
+        total += *number * units[used].second;
+        rest.remove_prefix(units[used++].first.size());
+    } while (!rest.empty());
+    return std::chrono::microseconds(total);
+}
+
+namespace {
+
+// Takes a number of this many digits off the text.
+std::optional<int> take_digits(std::string_view& text, std::size_t digits) {
+    int number = 0;
+    if (text.size() < digits) return std::nullopt;
+    const auto [at, wrong] = std::from_chars(text.data(), text.data() + digits, number);
+    if (wrong != std::errc{} || at != text.data() + digits || number < 0) return std::nullopt;
+    text.remove_prefix(digits);
+    return number;
+}
+bool take_one_of(std::string_view& text, std::string_view characters) {
+    if (text.empty() || characters.find(text[0]) == std::string_view::npos) return false;
+    text.remove_prefix(1);
+    return true;
+}
+
+// Z, +02:00, -0530, +02, or nothing, which is UTC; as seconds east.
+std::optional<int> offset_in(std::string_view text) {
+    if (text.empty() || text == "Z" || text == "z") return 0;
+    const int sign = text[0] == '-' ? -1 : 1;
+    if (!take_one_of(text, "+-")) return std::nullopt;
+    const auto hours = take_digits(text, 2);
+    take_one_of(text, ":");
+    const auto minutes = text.empty() ? 0 : take_digits(text, 2);
+    if (!hours || !minutes || !text.empty() || *hours > 23 || *minutes > 59) return std::nullopt;
+    return sign * (*hours * 3600 + *minutes * 60);
+}
+
+}  // namespace
+
+std::optional<std::uint64_t> parse_time(std::string_view text, unsigned decimals) {
+    if (const auto seconds = parse_decimal(text, decimals)) return seconds;
+    const auto year = take_digits(text, 4);
+    const bool first = take_one_of(text, "-");
+    const auto month = take_digits(text, 2);
+    const bool second = take_one_of(text, "-");
+    const auto day = take_digits(text, 2);
+    if (!year || !first || !month || !second || !day) return std::nullopt;
+    const std::chrono::year_month_day date(std::chrono::year(*year),
+                                           std::chrono::month(static_cast<unsigned>(*month)),
+                                           std::chrono::day(static_cast<unsigned>(*day)));
+    std::optional<int> hours = 0, minutes = 0, seconds = 0;
+    std::string fraction = "0";
+    if (take_one_of(text, "Tt ")) {
+        hours = take_digits(text, 2);
+        minutes = take_one_of(text, ":") ? take_digits(text, 2) : std::nullopt;
+        if (take_one_of(text, ":")) seconds = take_digits(text, 2);
+        if (take_one_of(text, ".,")) {
+            const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
+            if (digits == 0) return std::nullopt;
+            fraction += "." + std::string(text.substr(0, digits));
+            text.remove_prefix(digits);
+        }
     }
-    throw failure(option + " " + text + ": give a time such as 90s, 0.5s, 10m, 6h or 7d");
+    const auto east = offset_in(text);
+    if (!date.ok() || !hours || !minutes || !seconds || !east || *hours > 23 || *minutes > 59 ||
+        *seconds > 60)
+        return std::nullopt;
+    const std::int64_t days = std::chrono::sys_days(date).time_since_epoch().count();
+    const std::int64_t whole = days * 86'400 + *hours * 3600 + *minutes * 60 + *seconds - *east;
+    if (whole < 0) return std::nullopt;
+    const auto part = parse_decimal(fraction, decimals);
+    const auto units = parse_decimal(std::to_string(whole), decimals);
+    return part && units ? std::optional(*units + *part) : std::nullopt;
 }
 
 }  // namespace posy::tool

@@ -24,7 +24,7 @@ nlohmann::ordered_json to_json(const estimate&);
 // Columns aligned on the widest cell; the first column to the left, the others to the right.
 std::string table(const std::vector<std::vector<std::string>>& rows);
 
-// "10M" → 10,000,000; "1.5G"; "64KiB" → 65,536; "2^20". Throws wrong_use.
+// "10M" → 10,000,000, also "10m"; "1,000"; "1.5G"; "64KiB" → 65,536; "2^20". Throws wrong_use.
 std::uint64_t parse_amount(const std::string& text);
 
 // All of the text as a number.
@@ -34,7 +34,11 @@ std::optional<double> parse_number(std::string_view text);
 // text, or not below 2^64.
 std::optional<std::uint64_t> parse_decimal(std::string_view text, unsigned decimals);
 
-// "90", "90s", "0.5s", "10m", "1.5h" or "7d". Throws failure, which names the option.
+// "90", "90s", "0.5s", "10m", "1.5h", "2h30m", "7d" or "1w". Throws failure, which names the option.
 std::chrono::microseconds parse_duration(const std::string& option, const std::string& text);
+
+// A time since 1970, in units of 10^-decimals seconds: a number of seconds, or a date and time of ISO 8601,
+// e.g. 2026-05-01T12:30:00.25+02:00; without an offset it is UTC.
+std::optional<std::uint64_t> parse_time(std::string_view text, unsigned decimals);
 
 }  // namespace posy::tool

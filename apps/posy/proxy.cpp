@@ -5,6 +5,7 @@
 #include <malloc.h>
 
 #include <algorithm>
+#include <csignal>
 
 #include "node_options.hpp"
 #include "posy/base/machine.hpp"
@@ -122,7 +123,10 @@ void add_proxy(command_line& app) {
          .clients = "use the proxy, and ask who has a key,",
          .servers = "peers and origins"});
     add_cache_options(command, *a);
-    command.runs([a] { run(*a); });
+    command.runs([a] {
+        std::signal(SIGPIPE, SIG_IGN);  // a client that hangs up is no reason to end
+        run(*a);
+    });
 }
 
 }  // namespace posy::tool

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <nlohmann/json.hpp>
 
 #include "filter_options.hpp"
@@ -321,7 +322,10 @@ void add_reconcile(command_line& app, const std::vector<std::string>& peer_comma
     command.add_flag("--json", o->json, "Print the differences and what they took as a JSON object");
     o->hash.add_to(command, "a random one for each run; with --remote, that of the peer");
     o->family = command.find("--hash");
-    command.runs([o] { run(*o); });
+    command.runs([o] {
+        std::signal(SIGPIPE, SIG_IGN);  // the other side's end is an error with a text
+        run(*o);
+    });
 }
 
 }  // namespace posy::tool

@@ -1,6 +1,7 @@
 // posy replay: a laboratory of real proxies, an origin and a trace.
 #include <fmt/core.h>
 
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 
@@ -140,6 +141,7 @@ void add_replay(command_line& app) {
     command.add_option("--as-origin PORT", a->as_origin, "Be the origin of a laboratory, on this port")
         .hidden();
     command.runs([a] {
+        std::signal(SIGPIPE, SIG_IGN);  // a proxy that hangs up is counted
         if (a->as_origin) return lab::serve_origin({"127.0.0.1", a->as_origin});
         replay(*a);
     });

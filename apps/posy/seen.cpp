@@ -5,12 +5,14 @@
 #include <fmt/core.h>
 
 #include <chrono>
+#include <csignal>
 
 #include "filter_options.hpp"
 #include "keys.hpp"
 #include "locking.hpp"
 #include "numbers.hpp"
 #include "ordered_blocks.hpp"
+#include "periodically.hpp"
 #include "stop_signal.hpp"
 #include "tool.hpp"
 
@@ -22,7 +24,7 @@ struct options {
     hash_options hash;
     lock_options lock;
     reading_options reading;
-    std::string window, items = "1M", state;
+    std::string window, items = "1M", state, save_every = "1m";
     double rate = 0.01;
     unsigned generations = 6;
     std::string time_field;  // empty: the clock
@@ -113,39 +115,76 @@ std::vector<sight> sights_in(const options& o, const hasher& hash, const block& 
     const auto since_1970 = std::chrono::system_clock::now().time_since_epoch();
     const auto now =
         static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(since_1970).count());
+    const auto time_of = [&](std::string_view record) -> std::optional<std::uint64_t> {
+        if (o.time_field.empty()) return now;
+        const auto text = text_in(o.keys, piece, record, o.time_field);
+        return text ? parse_time(*text, decimals) : std::nullopt;
+    };
     for_each_key(o.keys, piece, [&](std::string_view key, std::string_view record) {
-        const std::optional<std::uint64_t> time =
-            o.time_field.empty() ? now : number_in(o.keys, piece, record, o.time_field, decimals);
-        if (time) all.push_back({o.keys.hash(hash, key), *time, record});
+        const auto time = time_of(record);
+        if (!time)
+            return o.keys.missing(
+                piece, record, "a time in field " + o.time_field + ", in seconds or as 2026-05-01T12:30:00Z");
+        all.push_back({o.keys.hash(hash, key), *time, record});
     });
     return all;
 }
 
+// What seen() remembers, on its way to the state file: now and then, and at the end, however that comes.
+class kept_state {
+  public:
+    explicit kept_state(options& o) : o_(o) {
+        if (o.state.empty()) return;
+        lock_.emplace(change_lock::to_change({o.state}, o.state, o.lock));
+        o.keys.stop = stop_on_signal();  // what was printed is remembered, even if a signal ends the input
+        std::signal(SIGPIPE, SIG_IGN);   // or the reader of the output
+    }
+    std::chrono::microseconds interval() const {
+        return o_.state.empty() ? std::chrono::microseconds(0)
+                                : parse_duration("--save-every", o_.save_every);
+    }
+    void save(const window_filter& filter) const {
+        if (!o_.state.empty()) save_body(o_.state, filter, {}, &*lock_);
+    }
+
+  private:
+    const options& o_;
+    std::optional<change_lock> lock_;
+};
+
 void run(options& o) {
     o.keys.also_reads(o.time_field);
-    std::optional<change_lock> lock;
-    if (!o.state.empty()) {
-        lock.emplace(change_lock::to_change({o.state}, o.state, o.lock));
-        o.keys.stop = stop_on_signal();  // what was printed is remembered, even if a signal ends the input
-    }
+    const kept_state state(o);
     window_filter filter = open(o);
     overload load(filter);
     std::uint64_t late = 0, printed = 0;
-    for_each_block_in_order(o.keys, "looking", [&](const block& piece) {
-        return [&, sights = sights_in(o, filter.hash(), piece)] {
-            std::string out;
-            for (const auto& [key, time, record] : sights) {
-                const bool seen = filter.may_contain(key, time);
-                if (!filter.insert(key, time)) ++late;
-                load.look(time);
-                if (seen != o.invert) continue;
-                ++printed;
-                (out += record) += o.keys.record_end();
-            }
-            print(out);
-        };
+    std::mutex changing;
+    const periodically saves(state.interval(), [&] {
+        const std::lock_guard lock(changing);
+        state.save(filter);
     });
-    if (!o.state.empty()) save_body(o.state, filter, {}, &*lock);
+    const auto look = [&](const std::vector<sight>& sights) {
+        const std::lock_guard lock(changing);
+        std::string out;
+        for (const auto& [key, time, record] : sights) {
+            const bool seen = filter.may_contain(key, time);
+            if (!filter.insert(key, time)) ++late;
+            load.look(time);
+            if (seen != o.invert) continue;
+            ++printed;
+            (out += record) += o.keys.record_end();
+        }
+        print(out);
+    };
+    try {
+        for_each_block_in_order(o.keys, "looking", [&](const block& piece) {
+            return [&, sights = sights_in(o, filter.hash(), piece)] { look(sights); };
+        });
+    } catch (const closed_pipe&) {
+        state.save(filter);
+        throw;
+    }
+    state.save(filter);
     load.tell();
     if (late > 0)
         fmt::print(stderr,
@@ -169,7 +208,8 @@ void add_seen(command_line& app) {
         "has more than --items. A generation ends after its part of the window or of --items, whichever "
         "comes\n"
         "first; a key that comes back within a generation counts once, and one that comes back later again.\n"
-        "With --state, SIGINT and SIGTERM end the input: what was read until then is remembered.\n"
+        "With --state, SIGINT, SIGTERM and a closed pipe end the input: what was read until then is "
+        "remembered.\n"
         "Exit status: 0 if a key was printed, 1 if none, 2 on an error.");
     o->keys.add_to(command);
     command.add_option("--window TIME", o->window,
@@ -185,14 +225,20 @@ void add_seen(command_line& app) {
         .shows_default();
     command.add_option("--generations N", o->generations, "Number of steps in which a window is forgotten")
         .shows_default();
-    command.add_option(
-        "--time-field COLUMN", o->time_field,
-        "Column with the time in seconds, whole or with decimals: its number or name, or its path if "
-        "--json-path is given (default: the time of the clock)");
+    command.add_option("--time-field COLUMN", o->time_field,
+                       "Column with the time, in seconds or as in 2026-05-01T12:30:00.5Z: its number or "
+                       "name, or its path if "
+                       "--json-path is given (default: the time of the clock)");
     o->reading.add_to(command);
     command.add_option("--state FILE", o->state,
                        "File to continue from and to save to; if it does not exist, it is made by the other "
                        "options (default: nothing is saved)");
+    command
+        .add_option(
+            "--save-every TIME", o->save_every,
+            "How often --state is saved while input comes, e.g. 30s; it is always saved at the end; 0 for "
+            "only then")
+        .shows_default();
     command.add_flag("-v,--invert", o->invert, "Print the keys that may have been seen");
     o->lock.add_to(command);
     o->hash.add_to(command);

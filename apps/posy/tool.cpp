@@ -3,6 +3,8 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
+#include <cerrno>
+
 #include <cmath>
 
 #include "locking.hpp"
@@ -254,7 +256,9 @@ void warn_if_past_plan(const any_body& body, const std::string& path) {
 }
 
 void print(std::string_view text) {
-    take(base::write_fully(STDOUT_FILENO, as_byte_view(text)), "standard output");
+    const auto written = base::write_fully(STDOUT_FILENO, as_byte_view(text));
+    if (!written && errno == EPIPE) throw closed_pipe{};
+    take(written, "standard output");
 }
 
 }  // namespace posy::tool

@@ -75,7 +75,11 @@ void check_output(const std::string& path);
 // Two inputs of one command cannot both be standard input.
 void refuse_both_from_stdin(const std::string& a, const std::string& b);
 
-// Standard output, where every write is checked: a full disk or a closed pipe is a failure.
+// Whoever reads the output has enough, and SIGPIPE is ignored. It ends the command without a word, as the
+// signal does where it is not ignored.
+struct closed_pipe {};
+
+// Standard output, where every write is checked: a full disk is a failure.
 void print(std::string_view text);
 
 void add_plan(command_line&);

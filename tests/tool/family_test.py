@@ -256,7 +256,7 @@ class FamilyTest(ToolTest):
             self.posy("seen", f"--window={wish}", stdin="a\n", status=2)
             self.assertIn("such as 90s, 0.5s", self.stderr)
         self.posy(*seen, "--window", "5s", stdin="1.x,a\n", status=2)
-        self.assertIn("a record without an unsigned number in field 1", self.stderr)
+        self.assertIn("a record without a time in field 1", self.stderr)
 
     def test_seen_forgets_after_the_window(self):
         log = "100,a\n150,a\n160,b\n249,b\n275,a\n420,b\n500,c\n130,d\n"

@@ -81,8 +81,7 @@ class BadInput(ToolTest):
         os.close(read)
         done = subprocess.run([POSY, "query", "good.posy"], input=self.lines(0, 1000).encode(), stdout=write, stderr=subprocess.PIPE, cwd=self.dir)
         os.close(write)
-        self.assertEqual(done.returncode, 2)
-        self.assertEqual(done.stderr, b"posy: standard output: cannot write: Broken pipe\n")
+        self.assertEqual((done.returncode, done.stderr), (-signal.SIGPIPE, b""))  # like grep
         # A file size limit stands for a disk that fills up half way: the old file survives.
         def limited():
             resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000))

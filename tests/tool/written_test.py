@@ -1,0 +1,52 @@
+"""Numbers, shares and times as people write them.
+
+Usage: written_test.py POSY [unittest arguments]
+"""
+import json
+
+from harness import ToolTest, main
+
+
+class Written(ToolTest):
+    def planned(self, *args):
+        return json.loads(self.posy("plan", "--json", *args))
+
+    def test_amounts(self):
+        for text, items in [("1,000", 1000), ("1,234,567", 1_234_567), ("1m", 10**6), ("1M", 10**6), ("2k", 2000), ("2K", 2000), ("1.5m", 1_500_000),
+                            ("1g", 10**9), ("1KiB", 1024), ("1kib", 1024), ("1mib", 2**20), ("2^20", 2**20), ("1kb", 1000), ("1MB", 10**6)]:
+            self.assertEqual(self.planned("-n", text, "-f", "0.01")["items"], items, text)
+        for text in ["1,00", "1,0000", ",100", "1000,000", "1x", "1kk", "-5", "1,000,", "one"]:
+            self.posy("plan", f"--items={text}", "-f", "0.01", status=2)
+            self.assertIn("is not an amount such as 1000, 10M (10,000,000) or 64KiB (65,536)", self.stderr)
+
+    def test_shares(self):
+        self.assertEqual(self.planned("-n", "1M", "-f", "1%"), self.planned("-n", "1M", "-f", "0.01"))
+        self.assertEqual(self.planned("-n", "1M", "-f", "0.1%"), self.planned("-n", "1M", "-f", "0.001"))
+        self.posy("plan", "-n", "1M", "-f", "x%", status=2)
+
+    def remembered(self, window):
+        self.posy("seen", "--window", window, "--state", f"{window}.posy", stdin="a\n")
+        return json.loads(self.posy("info", "--json", f"{window}.posy"))["remembered_at_least_seconds"]
+
+    def test_durations(self):
+        for text, seconds in [("1w", 604_800), ("2h30m", 9000), ("1d12h", 129_600), ("1m30s", 90), ("1h0.6s", 3600.6), ("90", 90)]:
+            self.assertAlmostEqual(self.remembered(text), seconds, delta=1e-4, msg=text)
+        for text in ["30m2h", "1h1h", "1h30", "h", "1y", "5m ", "-1h"]:
+            self.posy("seen", f"--window={text}", stdin="a\n", status=2)
+            self.assertIn("give a time such as 90s, 0.5s, 10m, 2h30m, 7d or 1w", self.stderr)
+
+    def test_times(self):
+        # The same moment in several forms, and then a second beyond the window.
+        rows = ["1777638600.5,a", "2026-05-01T12:30:00.5Z,a", "2026-05-01 14:30:00.5+02:00,a", "2026-05-01T07:00:00.500-0530,a", "2026-05-01T12:30:10Z,a",
+                "2026-05-01T12:31:21Z,a"]
+        seen = ["seen", "--window", "60s", "--generations", "60", "--time-field", "1", "--field", "2", "--delimiter", ","]
+        out = self.posy(*seen, stdin="\n".join(rows) + "\n").decode().split("\n")[:-1]
+        self.assertEqual(out, [rows[0], rows[5]])
+        for bad in ["2026-13-01T00:00:00Z", "2026-02-30", "yesterday", "2026-05-01T25:00", "2026-05-01T12:30:00.Z", "2026-05-01T12:30:00+2"]:
+            self.posy(*seen, stdin=f"{bad},a\n", status=2)
+            self.assertIn("a record without a time in field 1", self.stderr)
+        self.assertEqual(self.posy(*seen, stdin="2026-05-01,a\n1777593600,a\n"), b"2026-05-01,a\n")
+
+
+if __name__ == "__main__":
+    main()
