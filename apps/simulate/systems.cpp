@@ -6,7 +6,9 @@ namespace posy::simulate {
 
 std::span<const system> systems() {
     // One line per system: its name, what it is, its function.
-    static const std::vector<system> all{};
+    static const std::vector<system> all{
+        {"loops", "Packets that notice when they go in circles (Icarus)", loops},
+    };
     return all;
 }
 
