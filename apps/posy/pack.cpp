@@ -46,7 +46,7 @@ void pack_keys(const options& o) {
         throw failure("pack: a packet may need several attempts; give the keys in a file, not a pipe");
     std::uint64_t items = count_keys(o.keys);
     const auto fill = [&](bloom_filter& filter) { insert_keys(filter, o.keys, filter.hash(), "packing"); };
-    const packed_set p = take(pack_set(items, fill, want), "pack");
+    const packet p = take(pack_set(items, fill, want), "pack");
     save_bytes(o.output, p.message);
     if (isatty(STDERR_FILENO)) {
         fmt::print(stderr, "{} items in {}, false-positive rate {}\n", count(static_cast<double>(items)),

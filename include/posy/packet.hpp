@@ -25,7 +25,7 @@ struct packet_wishes {
     hash_seed seed{};  // the first to try
 };
 
-struct packed_set {
+struct packet {
     std::vector<std::byte> message{};
     posy::geometry geometry{};
     double false_positive_rate = 0;  // of the actual bits
@@ -33,7 +33,7 @@ struct packed_set {
 };
 
 // `fill` inserts the whole set into an empty filter; it is called once per attempt.
-result<packed_set> pack_set(std::uint64_t items, const std::function<void(bloom_filter&)>& fill,
-                            const packet_wishes&);
+result<packet> pack_set(std::uint64_t items, const std::function<void(bloom_filter&)>& fill,
+                        const packet_wishes&);
 
 }  // namespace posy

@@ -39,8 +39,8 @@ result<plan> plain_within(std::uint64_t items, double bits, const packet_wishes&
 
 }  // namespace
 
-result<packed_set> pack_set(std::uint64_t items, const std::function<void(bloom_filter&)>& fill,
-                            const packet_wishes& want) {
+result<packet> pack_set(std::uint64_t items, const std::function<void(bloom_filter&)>& fill,
+                        const packet_wishes& want) {
     const double room = 8 * (static_cast<double>(want.max_bytes) - frame_bytes);
     const error too_small = error::invalid("no filter fits into " + std::to_string(want.max_bytes) +
                                            " bytes; the frame alone takes up to " +
@@ -48,7 +48,7 @@ result<packed_set> pack_set(std::uint64_t items, const std::function<void(bloom_
     if (room < 8 * 64) return too_small;
     const std::uint64_t n = std::max<std::uint64_t>(items, 1);
 
-    packed_set sent;
+    packet sent;
     const auto attempt = [&](const plan& p, std::uint64_t seed_offset) -> result<bool> {
         geometry g = p.geometry(want.hash, want.seed);
         if (want.hash != hash_family::md5) g.seed.low += seed_offset;
