@@ -17,9 +17,9 @@
 namespace posy::simulate {
 namespace {
 
-using packet::loop_filter;
-using packet::loop_mask;
-using packet::loop_network;
+using packets::loop_filter;
+using packets::loop_mask;
+using packets::loop_network;
 
 constexpr unsigned lengths[] = {8, 16, 32, 64}, sizes[] = {64, 128, 256};
 

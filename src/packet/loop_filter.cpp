@@ -6,7 +6,7 @@
 
 #include "base/mix.hpp"
 
-namespace posy::packet {
+namespace posy::packets {
 
 result<void> check(const loop_network& network) {
     if (network.bits == 0 || network.bits % 8 != 0 || network.bits > loop_network::max_bits)
@@ -51,4 +51,4 @@ void loop_filter::write(std::span<std::byte> field) const {
         field[i] = static_cast<std::byte>(words_[i / 8] >> 8 * (i % 8));
 }
 
-}  // namespace posy::packet
+}  // namespace posy::packets

@@ -9,7 +9,7 @@
 #include "posy/theory/loops.hpp"
 #include "statistics.hpp"
 
-namespace posy::packet {
+namespace posy::packets {
 namespace {
 
 loop_mask mask(const loop_network& network, std::uint64_t node, std::uint8_t salt = 0) {
@@ -138,4 +138,4 @@ TEST(loop_filter, copies_leave_by_all_other_interfaces_with_the_mask_of_the_node
 }
 
 }  // namespace
-}  // namespace posy::packet
+}  // namespace posy::packets

@@ -22,7 +22,7 @@
 #include "posy/bytes.hpp"
 #include "posy/result.hpp"
 
-namespace posy::packet {
+namespace posy::packets {
 
 // What all nodes of a network agree on.
 struct loop_network {
@@ -85,4 +85,4 @@ class loop_filter {
     std::array<std::uint64_t, loop_network::max_bits / 64> words_{};
 };
 
-}  // namespace posy::packet
+}  // namespace posy::packets
