@@ -8,6 +8,7 @@ std::span<const system> systems() {
     // One line per system: its name, what it is, its function.
     static const std::vector<system> all{
         {"loops", "Packets that notice when they go in circles (Icarus)", loops},
+        {"traceback", "The way of a packet, from digests that routers keep (SPIE)", traceback},
     };
     return all;
 }

@@ -10,6 +10,7 @@
 namespace posy::simulate {
 
 report loops(const options&);
+report traceback(const options&);
 
 // In the order of docs/networks.md.
 std::span<const system> systems();

@@ -64,6 +64,9 @@ class digest_table {
   public:
     // An error when the settings are impossible, or the memory is less than that of two pages.
     static result<digest_table> make(const digest_settings&);
+    // Moved, not copied, as its filters are.
+    digest_table(digest_table&&) = default;
+    digest_table& operator=(digest_table&&) = default;
 
     // An error if there is no memory for another page; then the packet is not recorded.
     result<void> insert(const imprint&, std::uint64_t time);
