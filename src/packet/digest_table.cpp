@@ -25,12 +25,6 @@ result<digest_table> digest_table::make(const digest_settings& settings) {
     return digest_table(settings, *page);
 }
 
-bool digest_table::page_ends(std::uint64_t time) const {
-    if (pages_.empty()) return true;
-    return (time > start_ && time - start_ >= settings_.interval) ||
-           *pages_.back().filter.items() >= settings_.packets;
-}
-
 // The oldest page's memory is given back before the new one's is taken.
 result<void> digest_table::begin_page(std::uint64_t time) {
     while (!pages_.empty() && (pages_.size() + 1) * plan_.memory_bytes() > settings_.memory) {
@@ -50,7 +44,7 @@ result<void> digest_table::begin_page(std::uint64_t time) {
 }
 
 result<void> digest_table::insert(const imprint& packet, std::uint64_t time) {
-    if (page_ends(time)) {
+    if (pages_.empty() || interval_over(time) || *pages_.back().filter.items() >= settings_.packets) {
         if (auto begun = begin_page(time); !begun) return begun.error();
     }
     digest_page& page = pages_.back();
@@ -66,8 +60,8 @@ sightings digest_table::find(const imprint& packet, const time_window& window) c
     return found;
 }
 
-std::optional<digest_page> digest_table::take(bool in_use) {
-    if (pages_.size() < (in_use ? 1 : 2)) return {};
+std::optional<digest_page> digest_table::take(std::uint64_t now) {
+    if (pages_.empty() || (pages_.size() == 1 && !interval_over(now))) return {};
     digest_page oldest = std::move(pages_.front());
     pages_.pop_front();
     return oldest;

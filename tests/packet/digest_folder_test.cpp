@@ -18,7 +18,7 @@ std::vector<digest_page> some_pages(std::uint64_t count) {
     auto table = *digest_table::make({.packets = 10, .rate = 1e-6, .memory = 1 << 24});
     for (std::uint64_t i = 0; i < 10 * count; ++i) EXPECT_TRUE(table.insert(numbered(i), i * 1'000'000));
     std::vector<digest_page> pages;
-    while (auto page = table.take(true)) pages.push_back(std::move(*page));
+    while (auto page = table.take(~0ull)) pages.push_back(std::move(*page));
     return pages;
 }
 

@@ -79,13 +79,14 @@ TEST(digest_table, forgets_the_oldest_page_when_the_memory_is_used_up) {
 TEST(digest_table, gives_its_pages_away_in_order) {
     digest_table t = table({.packets = 10, .rate = 0.01, .memory = 1 << 20});
     for (std::uint64_t i = 0; i < 25; ++i) ASSERT_TRUE(t.insert(numbered(i), i));
-    EXPECT_EQ(t.take()->when, (time_window{0, 9}));
-    EXPECT_EQ(t.take()->when, (time_window{10, 19}));
-    EXPECT_FALSE(t.take());
-    EXPECT_EQ(t.take(true)->when, (time_window{20, 24}));
-    EXPECT_FALSE(t.take(true));
+    EXPECT_EQ(t.take(25)->when, (time_window{0, 9}));
+    EXPECT_EQ(t.take(25)->when, (time_window{10, 19}));
+    EXPECT_FALSE(t.take(20 + 10 * second - 1));
+    EXPECT_EQ(t.take(20 + 10 * second)->when, (time_window{20, 24}));
+    EXPECT_FALSE(t.take(~0ull));
     ASSERT_TRUE(t.insert(numbered(1), 30));
     EXPECT_EQ(t.pages().size(), 1u);
+    EXPECT_TRUE(t.take(~0ull));
 }
 
 // Full pages have the planned rate, and an answer over several pages the rate that it states: five standard

@@ -81,13 +81,15 @@ class digest_table {
     std::uint64_t dropped() const { return dropped_; }
     std::uint64_t memory_bytes() const { return pages_.size() * plan_.memory_bytes(); }
 
-    // Takes the oldest page that has ended, for those who keep pages elsewhere; with `in_use`, the one in use
-    // too.
-    std::optional<digest_page> take(bool in_use = false);
+    // Takes the oldest page that has ended by this time, for those who keep pages elsewhere. At the end of
+    // all time, every page has.
+    std::optional<digest_page> take(std::uint64_t now);
 
   private:
     digest_table(const digest_settings& settings, const plan& page) : settings_(settings), plan_(page) {}
-    bool page_ends(std::uint64_t time) const;
+    bool interval_over(std::uint64_t time) const {
+        return time > start_ && time - start_ >= settings_.interval;
+    }
     result<void> begin_page(std::uint64_t time);
 
     digest_settings settings_;
