@@ -45,6 +45,7 @@ int run(int argc, char** argv) {
     add_seen(app);
     add_papers(app);
     add_simulate(app);
+    add_trace(app);
 #ifdef POSY_NODE
     add_follow(app);
     add_node(app);

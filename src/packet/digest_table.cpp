@@ -5,9 +5,9 @@
 
 namespace posy::packets {
 
-void sightings::ask(const digest_page& page, const imprint& packet) {
+void sightings::ask(const digest_page& page, const imprint& packet, double page_rate) {
     ++pages;
-    none_falsely *= 1 - page.filter.false_positive_rate();
+    none_falsely *= 1 - page_rate;
     if (page.may_contain(packet)) seen.push_back(page.when);
 }
 

@@ -55,7 +55,11 @@ struct sightings {
     std::uint64_t pages = 0;        // that were asked
     double none_falsely = 1;        // the probability that a packet that never came is in none of them
 
-    void ask(const digest_page&, const imprint&);
+    void ask(const digest_page& page, const imprint& packet) {
+        ask(page, packet, page.filter.false_positive_rate());
+    }
+    // For those who ask a page for many packets: its rate takes longer to compute than an answer.
+    void ask(const digest_page&, const imprint&, double page_rate);
     // The probability that a packet that never came seems to have been seen.
     double false_positive_rate() const { return 1 - none_falsely; }
 };
