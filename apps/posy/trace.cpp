@@ -8,7 +8,7 @@
 #include <filesystem>
 
 #include "numbers.hpp"
-#include "packet_source.hpp"
+#include "packet_stream.hpp"
 
 namespace posy::tool {
 namespace {
@@ -32,8 +32,8 @@ std::vector<traced_packet> from_file(const std::string& path) {
     std::vector<traced_packet> all;
     packets::captured one;
     std::uint64_t others = 0;
-    const auto source = open_capture(path);
-    while (source->next(one) == packet_source::step::packet) {
+    const auto stream = open_capture(path);
+    while (stream->next(one) == packet_stream::step::packet) {
         packets::imprint made;
         if (one.link &&
             packets::imprint::of(one.frame, one.original_length, *one.link, made) == packets::outcome::found)

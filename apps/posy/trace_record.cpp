@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "numbers.hpp"
-#include "packet_source.hpp"
+#include "packet_stream.hpp"
 #include "posy/base/file_lock.hpp"
 #include "posy/secret_hash.hpp"
 #include "stop_signal.hpp"
@@ -102,12 +102,12 @@ base::file_lock lock_of(const std::string& folder) {
     return std::move(*lock);
 }
 
-void record_all(packet_source& source, recorder& into) {
+void record_all(packet_stream& from, recorder& into) {
     packets::captured packet;
     for (;;) {
-        const auto step = source.next(packet);
-        if (step == packet_source::step::end) break;
-        if (step == packet_source::step::packet)
+        const auto step = from.next(packet);
+        if (step == packet_stream::step::end) break;
+        if (step == packet_stream::step::packet)
             into.add(packet);
         else
             into.save_ended(now_microseconds());
@@ -116,17 +116,17 @@ void record_all(packet_source& source, recorder& into) {
 
 void record(const record_options& o) {
     const int stop = stop_on_signal();
-    const auto source = open_packets(o.input, stop);
+    const auto stream = open_packets(o.input, stop);
     recorder all(o);
     const auto lock = lock_of(o.output);
     try {
-        record_all(*source, all);
+        record_all(*stream, all);
     } catch (const failure&) {  // a damaged file, an interface that went away: what came before it is kept
         all.save_ended(~std::uint64_t{0});
         throw;
     }
     all.save_ended(~std::uint64_t{0});
-    all.dropped(source->dropped());
+    all.dropped(stream->dropped());
     print(all.summary());
     if (all.cut_short() > 0)
         fmt::print(stderr,

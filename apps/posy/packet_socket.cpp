@@ -14,7 +14,7 @@
 #include <cstring>
 #include <optional>
 
-#include "packet_source.hpp"
+#include "packet_stream.hpp"
 #include "posy/base/file.hpp"
 #include "tool.hpp"
 
@@ -25,7 +25,7 @@ constexpr std::size_t snap_length = 256, batch = 64;
 constexpr int kernel_buffer = 32 << 20;  // for bursts
 constexpr int idle_milliseconds = 200;
 
-class interface_packets : public packet_source {
+class interface_packets : public packet_stream {
   public:
     interface_packets(const std::string& name, int stop) : name_(name), stop_(stop) {
         const unsigned index = name == "any" ? 0 : if_nametoindex(name.c_str());
@@ -120,7 +120,7 @@ class interface_packets : public packet_source {
 
 }  // namespace
 
-std::unique_ptr<packet_source> open_interface(const std::string& name, int stop) {
+std::unique_ptr<packet_stream> open_interface(const std::string& name, int stop) {
     return std::make_unique<interface_packets>(name, stop);
 }
 

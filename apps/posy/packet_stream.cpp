@@ -1,4 +1,4 @@
-#include "packet_source.hpp"
+#include "packet_stream.hpp"
 
 #include <poll.h>
 #include <unistd.h>
@@ -25,7 +25,7 @@ bool wait_for(int file, int stop) {
 
 // A mapped file is read in place; of a pipe, what is there is kept in a buffer that grows with the largest
 // packet.
-class capture_file : public packet_source {
+class capture_file : public packet_stream {
   public:
     capture_file(const std::string& path, int stop)
         : name_(display_name(path)),
@@ -88,11 +88,11 @@ class capture_file : public packet_source {
 
 }  // namespace
 
-std::unique_ptr<packet_source> open_capture(const std::string& path, int stop) {
+std::unique_ptr<packet_stream> open_capture(const std::string& path, int stop) {
     return std::make_unique<capture_file>(path, stop);
 }
 
-std::unique_ptr<packet_source> open_packets(const std::string& name, int stop) {
+std::unique_ptr<packet_stream> open_packets(const std::string& name, int stop) {
     std::error_code failed;
     if (name == "-" || std::filesystem::exists(name, failed)) return open_capture(name, stop);
     return open_interface(name, stop);
