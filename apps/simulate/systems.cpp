@@ -6,7 +6,9 @@ namespace posy::simulate {
 
 std::span<const system> systems() {
     // One line per system: its name, what it is, its function.
-    static const std::vector<system> all{};
+    static const std::vector<system> all{
+        {"tree", "a tree of nodes: requests go up until a filter says yes, and down from there", run_tree},
+    };
     return all;
 }
 

@@ -9,6 +9,8 @@
 
 namespace posy::simulate {
 
+report run_tree(const options&);
+
 // In the order of docs/networks.md.
 std::span<const system> systems();
 // Null if there is none of that name.
