@@ -8,6 +8,8 @@ std::span<const system> systems() {
     // One line per system: its name, what it is, its function.
     static const std::vector<system> all{
         {"tree", "a tree of nodes: requests go up until a filter says yes, and down from there", run_tree},
+        {"attenuated", "for each neighbour a filter per distance: requests go to the nearest copy, or home",
+         run_attenuated},
     };
     return all;
 }

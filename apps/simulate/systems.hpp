@@ -10,6 +10,7 @@
 namespace posy::simulate {
 
 report run_tree(const options&);
+report run_attenuated(const options&);
 
 // In the order of docs/networks.md.
 std::span<const system> systems();

@@ -24,7 +24,7 @@ using overlay::tree_kind;
 using overlay::tree_node;
 
 constexpr unsigned hashes = 4, fan_out = 10;
-constexpr double bits_per_object = 4;        // of all objects: the fullest filter that is asked has fewer
+constexpr double bits_per_object = 2;        // of all objects; the filters below the root have fewer
 constexpr double header = 15, reply = 9;     // bytes of an update beside its positions, and of its answer
 constexpr std::uint64_t settling = 120'000;  // ms until an update has reached the root
 
@@ -108,7 +108,7 @@ overlay::tree_settings tree_run::settings() const {
     s.terms.geometry = {.bits = round_up_bits(wanted, hashes, layout_id::spread),
                         .hashes = hashes,
                         .layout = layout_id::spread};
-    s.beat = 60'000;
+    s.beat = options_.churn > 0 ? 30'000 : 600'000;
     s.seeds = {0};
     s.lookups.attempts = 1000;
     return s;

@@ -20,7 +20,7 @@ bool one_set::flip(position p) {
         now = test(p);
     }
     ones_ += now ? 1 : ~std::uint64_t{0};
-    if (words_.empty() && ones_ * 32 > bits_) spread_out();
+    if (words_.empty() && ones_ * 64 > bits_) spread_out();
     return now;
 }
 

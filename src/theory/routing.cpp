@@ -109,4 +109,60 @@ double tree_change_bytes(const tree_shape& tree, std::uint32_t node, double m, u
     return bytes;
 }
 
+// ---- Attenuated filters --------------------------------------------------------------------------------
+
+namespace {
+
+// P(at least one of `ways` says yes at a rate f).
+double any(double f, double ways) { return -std::expm1(ways * std::log1p(-f)); }
+
+// `inner` is the probability at level `behind`, which is that of a part of what said yes before.
+double wasted_hops(std::span<const double> rates, unsigned degree, unsigned ways, int behind, double inner) {
+    double sum = 0, none = 1;
+    for (std::size_t level = 0; level < rates.size(); ++level) {
+        const double yes = static_cast<int>(level) == behind ? inner : any(rates[level], ways);
+        if (const double here = none * yes; here > 0) {
+            const double part =
+                level > 0 ? any(std::min(rates[level - 1] / rates[level], 1 - 1e-15), degree - 1) : 0;
+            sum += here * (1 + wasted_hops(rates.first(rates.size() - 1), degree, degree - 1,
+                                           static_cast<int>(level) - 1, part));
+        }
+        none *= 1 - yes;
+    }
+    return sum;
+}
+
+}  // namespace
+
+double attenuated_false_forwards(std::span<const double> rates, unsigned degree) {
+    return wasted_hops(rates, degree, degree, -1, 0);
+}
+
+double attenuated_straying(std::span<const double> rates, unsigned degree, unsigned distance) {
+    double right = 1;
+    for (unsigned left = distance; left > 0; --left) {
+        const unsigned ways = left == distance ? degree : degree - 1;
+        for (unsigned level = 0; level + 1 < left; ++level) right *= 1 - any(rates[level], ways);
+        const double f = rates[left - 1];
+        if (f > 0) right *= any(f, ways) / (ways * f);
+    }
+    return 1 - right;
+}
+
+double attenuated_change_bytes(std::span<const double> objects, unsigned degree, double m, unsigned k,
+                               double header, double reply) {
+    double bytes = 0, links = degree;
+    for (const double n : objects) {
+        bytes += links * change_bytes(n - 1, m, k, header, reply);
+        links *= degree - 1;
+    }
+    return bytes;
+}
+
+double near_copy_probability(double near, double nodes, double copies) {
+    return -std::expm1(copies * std::log1p(-near / nodes));
+}
+
+double ring_hops(double nodes) { return std::log2(nodes) / 2 + 1; }
+
 }  // namespace posy::theory

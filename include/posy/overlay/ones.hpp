@@ -1,7 +1,7 @@
 // The ones of a filter's array where most arrays are nearly empty: a node of a tree has a hundred objects and
 // its root a million, in arrays of one size, so that they can be united.
 //
-// Few ones are kept as a table of positions, 5 bytes for each of its slots; more than one in 32 as bits. A
+// Few ones are kept as a table of positions, 5 bytes for each of its slots; more than one in 64 as bits. A
 // test, a flip or a count costs O(1). The checksum is the exclusive or of a hash of every position: it needs
 // no pass over the array. Positions are below 2^32 − 1.
 //

@@ -62,4 +62,30 @@ double false_forwards_of_absent(const tree_shape&, std::span<const double> into,
 double tree_change_bytes(const tree_shape&, std::uint32_t node, double m, unsigned k, double header,
                          double reply);
 
+// ---- Attenuated filters (6.2) --------------------------------------------------------------------------
+
+// A node with g neighbours; level i of an array has the rate f_i, and there are d levels. A request for an
+// object that is nowhere near goes on with probability q_l = 1 − (1 − f_l)^e at the lowest level l of its e
+// ways on (g at first, then g − 1), never farther than d hops: the expected number of its hops. Behind a
+// wrong yes at level l > 0 there is another at level l − 1 with probability 1 − (1 − f_{l−1}/f_l)^(g−1): what
+// said yes there is a part of what said it here.
+double attenuated_false_forwards(std::span<const double> rates, unsigned degree);
+
+// The probability that a request for the only copy near by, `distance` hops away, goes astray: a wrong yes at
+// a lower level on any way, or at the same level on another way, which is then tried first in B of 1 + B
+// cases: Π over the steps of Π_l (1 − f_l)^e · (1 − (1 − f)^e)/(e f), from 1.
+double attenuated_straying(std::span<const double> rates, unsigned degree, unsigned distance);
+
+// Expected bytes when one object comes or goes: level i of it is sent over g (g − 1)^i links, of arrays whose
+// level i has n_i objects.
+double attenuated_change_bytes(std::span<const double> objects, unsigned degree, double m, unsigned k,
+                               double header, double reply);
+
+// 1 − (1 − v/N)^c: one of c copies at random nodes is among v of N nodes.
+double near_copy_probability(double near, double nodes, double copies);
+
+// ½ log2 N hops to the node before the home on a ring of N nodes with fingers (Stoica et al. 2001, IV), and
+// one more: asymptotically.
+double ring_hops(double nodes);
+
 }  // namespace posy::theory
