@@ -175,7 +175,7 @@ plot odds_by_length() {
 
 }  // namespace
 
-report loops(const options& o) {
+report run_loops(const options& o) {
     const std::uint64_t ways = o.queries.value_or(200'000);
     const auto nodes = static_cast<unsigned>(std::clamp<std::uint64_t>(o.nodes.value_or(1000), 2, 100'000));
     std::mt19937_64 random(o.seed);
@@ -187,14 +187,14 @@ report loops(const options& o) {
                 r.figures.push_back(
                     false_loops({.bits = bits, .mask_bits = k, .seed = random()}, hops, ways, random));
     r.figures.push_back(true_loops(ways, random));
-    const std::uint64_t packets = std::max<std::uint64_t>(ways / 400, 50);
+    const std::uint64_t packets = std::max<std::uint64_t>(ways / 400, 200);
     const graph tree = random_tree(nodes, random), mesh = random_mesh(16, random);
     for (const unsigned bits : sizes)
         r.figures.push_back(multicast(fmt::format("nodes of the tree reached, {} bits", bits), tree,
-                                      {.bits = bits, .mask_bits = bits / 16}, packets, random));
+                                      {.bits = bits, .mask_bits = 3}, packets, random));
     for (const unsigned bits : sizes)
         r.figures.push_back(multicast(fmt::format("copies accepted among 16 nodes with loops, {} bits", bits),
-                                      mesh, {.bits = bits, .mask_bits = bits / 16}, packets, random));
+                                      mesh, {.bits = bits, .mask_bits = 3}, packets, random));
     r.figures.push_back(
         {"copies accepted there with a TTL of 64 alone", copies_by_ttl(mesh, 64), {}, {}, ""});
     r.plots.push_back(odds_by_length());

@@ -9,8 +9,10 @@
 
 namespace posy::simulate {
 
-report loops(const options&);
-report traceback(const options&);
+report run_tree(const options&);
+report run_attenuated(const options&);
+report run_loops(const options&);
+report run_traceback(const options&);
 
 // In the order of docs/networks.md.
 std::span<const system> systems();

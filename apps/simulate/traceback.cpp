@@ -102,7 +102,7 @@ class world {
         const std::set<std::size_t> true_routers(path.begin(), path.end());
         const imprint packet = imprint_of_number(number);
         const time_window window{time - std::min(time, about), time + about};
-        packets::traceback search(network_, victims_[traffic_[number].destination]);
+        traceback search(network_, victims_[traffic_[number].destination]);
         trace t{path.size(), 0, 0, 0, 0, 0, 0};
         while (const auto router = search.next()) {
             const sightings found = tables_[*router].find(packet, window);
@@ -175,7 +175,7 @@ outcome_of_traces trace_many(world& w, std::uint64_t queries) {
 
 }  // namespace
 
-report traceback(const options& o) {
+report run_traceback(const options& o) {
     const std::size_t routers = std::clamp<std::uint64_t>(o.nodes.value_or(1000), 10, 100'000);
     const std::uint64_t packets = std::max<std::uint64_t>(o.objects.value_or(1'000'000), 1000);
     const std::uint64_t queries = std::max<std::uint64_t>(o.queries.value_or(5000), 1);

@@ -71,8 +71,7 @@ void topology::join_ends() {
         auto& all = routers_[i].neighbours;
         all.insert(all.end(), named[i].begin(), named[i].end());
         std::ranges::sort(all);
-        const auto repeated = std::ranges::unique(all);
-        all.erase(repeated.begin(), repeated.end());
+        all.erase(std::unique(all.begin(), all.end()), all.end());  // clang 14 cannot read that of ranges
         std::erase(all, i);
     }
     by_name_.resize(routers_.size());
