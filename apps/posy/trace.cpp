@@ -188,6 +188,7 @@ void add_trace(command_line& app) {
     add_trace_record(trace);
     add_trace_query(trace);
     add_trace_route(trace);
+    add_trace_plan(trace);
 }
 
 }  // namespace posy::tool

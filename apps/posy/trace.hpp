@@ -50,5 +50,6 @@ std::string window_text(const packets::time_window&);
 void add_trace_record(command_line& trace);
 void add_trace_query(command_line& trace);
 void add_trace_route(command_line& trace);
+void add_trace_plan(command_line& trace);
 
 }  // namespace posy::tool

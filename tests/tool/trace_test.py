@@ -151,6 +151,26 @@ class BadInput(Trace):
         self.fails("trace", "query", saying="posy trace query --help")
 
 
+class Plans(Trace):
+    def test_the_plan_is_what_a_recorder_does(self):
+        self.posy("trace", "plan", "--packets-per-second", "1k", "--interval", "1s", "--branches", "0.001")
+        plan = json.loads(self.posy("trace", "plan", "--packets-per-second", "1k", "--interval", "1s", "--branches", "0.001", "--json"))
+        self.assertEqual(plan["packets_per_page"], 1000)
+        self.assertEqual(plan["pages_asked"], 121)
+        self.assertLess(plan["false_branches"], 0.001)
+        self.assertGreater(plan["false_branches"], 0.0005)
+        self.assertEqual(plan["bytes_kept"], 3600 * plan["page_bytes"])
+        self.write("a.pcap", pcap(self.traffic(1000, seconds=1)))
+        self.record("a.pcap", "d", "--packets", "1000", "--fpr", str(plan["page_rate"]), "--interval", "1s")
+        info = json.loads(self.posy("info", "--json", "d/" + self.pages("d")[0]))
+        self.assertEqual(info["memory_bytes"], plan["page_bytes"])
+        self.assertEqual(info["planned_false_positive_rate"], plan["page_rate"])
+
+    def test_nothing_else_is_planned(self):
+        self.fails("trace", "plan", saying="--packets-per-second")
+        self.fails("trace", "plan", "--packets-per-second", "1k", "--interval", "0s", saying="--interval")
+
+
 class QuietFiles(http.server.SimpleHTTPRequestHandler):
     def log_message(self, *_):
         pass
