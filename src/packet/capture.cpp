@@ -36,8 +36,8 @@ std::optional<error> capture_reader::end(std::size_t left) const {
     if (wrong_) return wrong_;
     if (format_ == format::unknown && offset_ == 0)
         return error::damaged(left == 0 ? "an empty file; a capture has at least a header"
-                                              : "not a capture: neither pcap nor pcapng begins like this",
-                                    0);
+                                        : "not a capture: neither pcap nor pcapng begins like this",
+                              0);
     if (left == 0) return std::nullopt;
     return error::damaged("the capture is cut off here, inside a packet or block", offset_);
 }
