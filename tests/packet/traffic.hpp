@@ -1,14 +1,13 @@
 // Made-up traffic: flows whose sizes follow Zipf's law, in random order.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <random>
 #include <unordered_map>
 #include <vector>
 
 #include "posy/packet/flow_key.hpp"
+#include "sketch/zipf.hpp"
 
 namespace posy::packets {
 
@@ -39,20 +38,15 @@ struct made_packet {
     std::uint32_t bytes;
 };
 
-// The flow of rank r has a share proportional to r^−exponent.
+// The flow of rank r has a share proportional to r^−exponent, which is not 1.
 inline std::vector<made_packet> zipf_traffic(std::uint64_t flows, std::uint64_t packets, double exponent,
                                              std::uint64_t seed) {
-    std::vector<double> up_to;
-    double sum = 0;
-    for (std::uint64_t rank = 1; rank <= flows; ++rank)
-        up_to.push_back(sum += std::pow(static_cast<double>(rank), -exponent));
+    const zipf rank(exponent, flows);
     std::mt19937_64 random(seed);
     std::vector<made_packet> all;
     for (std::uint64_t i = 0; i < packets; ++i) {
-        const double point = static_cast<double>(random() >> 11) * 0x1p-53 * sum;
-        const auto rank = std::ranges::lower_bound(up_to, point) - up_to.begin();
         // Numbers that are not the ranks, so that no table sees them in order.
-        const std::uint64_t number = static_cast<std::uint64_t>(rank) * 0x9e3779b1 % (1 << 24);
+        const std::uint64_t number = rank(random) * 0x9e3779b1 % (1 << 24);
         all.push_back({flow_number(number), 40 + static_cast<std::uint32_t>(random() % 1461)});
     }
     return all;
