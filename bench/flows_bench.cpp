@@ -32,7 +32,7 @@ namespace {
 using namespace posy;
 using namespace posy::packets;
 
-constexpr double share = 0.0005;  // from which a flow is heavy
+constexpr double share = 0.0001;  // from which a flow is heavy
 constexpr std::size_t snap = 96;
 const hasher keyed(hash_family::siphash, {1, 2});
 
@@ -158,7 +158,7 @@ void measure(const bytes& file, std::uint64_t packets, const truth_of_capture& t
     for (const auto& flow : r.flows) found[flow.key] = flow.high;
     double heavy = 0, missed = 0, ours = 0, theirs = 0;
     for (const auto& [key, size] : truth.sizes) {
-        if (size < r.threshold) continue;
+        if (size < r.complete_from) continue;
         ++heavy;
         if (!found.contains(key)) {
             ++missed;
@@ -169,11 +169,10 @@ void measure(const bytes& file, std::uint64_t packets, const truth_of_capture& t
     }
     const double strength = theory::stage_strength(
         static_cast<double>(r.threshold), static_cast<double>(options.width), static_cast<double>(r.total));
-    std::printf("%9llu  %-7s %10.2f %6.0f %7.0f %9.0f %11.1f %11.1f %8llu %9.0f\n",
+    std::printf("%9llu  %-7s %10.2f %14llu %6.0f %7.0f %11.1f %11.1f %8llu %9.0f\n",
                 static_cast<unsigned long long>(memory), rising ? "rising" : "fixed",
-                static_cast<double>(packets) / time / 1e6, heavy, missed,
-                static_cast<double>(r.flows.size()) - heavy, ours / heavy, theirs / heavy,
-                static_cast<unsigned long long>(r.passed),
+                static_cast<double>(packets) / time / 1e6, static_cast<unsigned long long>(r.complete_from),
+                heavy, missed, ours / heavy, theirs / heavy, static_cast<unsigned long long>(r.passed),
                 theory::multistage_entries(static_cast<double>(truth.sizes.size()),
                                            static_cast<double>(options.width), strength, 4));
 }
@@ -184,10 +183,10 @@ void measure_all(const bytes& file, std::uint64_t packets, const std::vector<std
                 static_cast<unsigned long long>(packets), truth.sizes.size(),
                 static_cast<double>(truth.total), share);
     std::printf(
-        "                      million                     light       error of heavy flows     entries "
+        "                      million       complete                error of heavy flows      entries "
         "made\n");
     std::printf(
-        "   memory  threshold packets/s  heavy  missed  reported        here   count-min           at "
+        "   memory  threshold packets/s    from, bytes  heavy  missed        here   count-min           at "
         "most\n");
     for (const std::uint64_t memory : memories)
         for (const bool rising : {false, true}) measure(file, packets, truth, memory, rising);
@@ -215,8 +214,8 @@ int main(int argc, char** argv) {
     if (writes) {
         write(argv[2], file);
     } else {
-        measure_all(file, packets,
-                    memory != 0 ? std::vector{memory}
-                                : std::vector<std::uint64_t>{1 << 14, 1 << 16, 1 << 18, 1 << 20});
+        measure_all(
+            file, packets,
+            memory != 0 ? std::vector{memory} : std::vector<std::uint64_t>{1 << 18, 1 << 20, 1 << 22});
     }
 }
