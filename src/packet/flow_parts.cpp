@@ -82,6 +82,10 @@ result<void> flow_parts::add(std::string_view text) {
     return {};
 }
 
+bool flow_parts::only_addresses() const {
+    return std::ranges::all_of(parts_, [](const part& p) { return p.at < flow_key::source_port; });
+}
+
 std::vector<std::string> flow_parts::texts(const flow_key& key) const {
     std::vector<std::string> all;
     for (const part& p : parts_) {

@@ -26,6 +26,8 @@ class flow_parts {
         for (std::size_t i = 0; i < key.words.size(); ++i) key.words[i] = whole.words[i] & mask.words[i];
         return key;
     }
+    // Then a packet counts even if its ports were not captured.
+    bool only_addresses() const;
     // "src/24", "dport": in the order in which they were asked for; and what they are in a key.
     const std::vector<std::string>& names() const { return names_; }
     std::vector<std::string> texts(const flow_key&) const;
