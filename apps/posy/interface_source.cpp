@@ -30,13 +30,16 @@ using namespace std::chrono_literals;
 using handle = std::unique_ptr<pcap_t, decltype(&pcap_close)>;
 
 constexpr int snap_length = 256;  // room for the headers of a tunnel and what is in it
+// The kernel hands packets over in blocks, after its timeout at the latest. So an interval ends only when its packets
+// must have come, and a signal ends the capture only then.
+constexpr auto kernel_timeout = 100ms, on_the_way = 3 * kernel_timeout;
 
 handle open(const std::string& interface) {
     std::array<char, PCAP_ERRBUF_SIZE> why{};
     handle capture(pcap_create(interface.c_str(), why.data()), pcap_close);
     if (!capture) throw failure(interface + ": " + why.data());
     pcap_set_snaplen(capture.get(), snap_length);
-    pcap_set_timeout(capture.get(), 100);
+    pcap_set_timeout(capture.get(), static_cast<int>(kernel_timeout.count()));
     pcap_set_buffer_size(capture.get(), 16 << 20);
     const int status = pcap_activate(capture.get());
     if (status < 0) {
@@ -84,17 +87,20 @@ void watch_interface(const live_options& o, const packet_options& options, packe
     const auto over = [&] {
         return o.seconds > 0 && clock::now() - start >= std::chrono::duration<double>(o.seconds);
     };
-    while (either[1].revents == 0 && !over()) {
-        poll(either.data(), either.size(), 100);
+    const auto receive = [&](int file_count) {
+        poll(either.data(), static_cast<nfds_t>(file_count), 50);
         if (pcap_dispatch(capture.get(), 10'000, receiver::take, reinterpret_cast<u_char*>(&to)) < 0)
             throw failure(o.interface + ": " + pcap_geterr(capture.get()));
-        // Packets wait in the kernel for up to the timeout: an interval ends only when they must have come.
-        watch.pass(time_of_day() - 300'000'000);
+    };
+    while (either[1].revents == 0 && !over()) {
+        receive(2);
+        watch.pass(time_of_day() - static_cast<std::uint64_t>(std::chrono::nanoseconds(on_the_way).count()));
         if (o.each_half_second && clock::now() - drawn >= 500ms) {
             drawn = clock::now();
             o.each_half_second();
         }
     }
+    for (const auto end = clock::now() + on_the_way; clock::now() < end;) receive(1);
     pcap_stat counts{};
     if (pcap_stats(capture.get(), &counts) == 0) tally.dropped = counts.ps_drop;
 }

@@ -22,11 +22,6 @@ std::uint16_t capture_reader::half(const std::byte* at) const {
     return swapped_ ? swapped(value) : value;
 }
 
-std::uint32_t capture_reader::number(const std::byte* at) const {
-    const auto value = load_little<std::uint32_t>(at);
-    return swapped_ ? __builtin_bswap32(value) : value;
-}
-
 capture_reader::step capture_reader::damage(std::string what, std::uint64_t inside) {
     wrong_ = error::damaged(std::move(what), offset_ + inside);
     return step::damaged;
