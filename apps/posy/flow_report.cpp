@@ -101,7 +101,9 @@ nlohmann::ordered_json flow_report::json(const flow_interval& i) const {
                              {"bytes", i.bytes},
                              {"threshold", i.found.threshold},
                              {"others_at_most", others_at_most(i)},
-                             {"entries", i.found.entries}};
+                             {"entries", i.found.entries},
+                             {"stage_strength", i.strength},
+                             {"tenth_passes_at_most", i.tenth_passes_at_most}};
     if (!i.exact.empty()) {
         j["exact_flows"] = i.flows;
         j["missed"] = i.missed;

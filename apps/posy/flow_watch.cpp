@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "posy/hash/of_words.hpp"
+#include "posy/theory/flows.hpp"
 
 namespace posy::tool {
 
@@ -56,6 +57,13 @@ flow_interval flow_watch::so_far() const {
     flow_interval i = now_;
     i.end = plan_.interval == 0 ? std::max(latest_, i.begin) : i.begin + plan_.interval;
     i.found = meter_.so_far();
+    if (i.found.total > 0) {
+        const auto least = static_cast<double>(i.found.complete_from);
+        i.strength = theory::stage_strength(least, static_cast<double>(meter_.filter().width()),
+                                            static_cast<double>(i.found.total));
+        i.tenth_passes_at_most =
+            theory::multistage_pass_bound(least / 10, least, i.strength, meter_.filter().stages());
+    }
     if (plan_.exact) compare(i);
     return i;
 }

@@ -32,6 +32,9 @@ struct flow_interval {
         end = 0;  // nanoseconds since 1970: of the first packet, and of the last one or the interval's end
     std::uint64_t packets = 0, bytes = 0;
     packets::heavy_flows::report found{};
+    // Of theory: the stage strength, and the probability that a flow of a tenth of found.complete_from
+    // passes.
+    double strength = 0, tenth_passes_at_most = 1;
     // With --exact: the truth about the flows found, in their order, and about all.
     std::vector<std::uint64_t> exact{};
     std::uint64_t flows = 0, missed = 0;  // of at least found.complete_from

@@ -150,7 +150,8 @@ class session {
         if (!o_.plot.empty() && !kept_.empty()) report_.plot(kept_, o_.plot);
         if (!wrong_record_.empty())
             fmt::print(stderr, "posy: {}; such lines are not counted\n", wrong_record_);
-        if (damage_) throw failure(*damage_ + "; what comes before it is counted");
+        if (damage_)
+            throw failure(*damage_ + (tally_.packets > 0 ? "; what comes before it is counted" : ""));
         if (!found_) throw answer_is_no{};
     }
 

@@ -30,8 +30,8 @@ using namespace std::chrono_literals;
 using handle = std::unique_ptr<pcap_t, decltype(&pcap_close)>;
 
 constexpr int snap_length = 256;  // room for the headers of a tunnel and what is in it
-// The kernel hands packets over in blocks, after its timeout at the latest. So an interval ends only when its packets
-// must have come, and a signal ends the capture only then.
+// The kernel hands packets over in blocks, after its timeout at the latest. So an interval ends only when its
+// packets must have come, and a signal ends the capture only then.
 constexpr auto kernel_timeout = 100ms, on_the_way = 3 * kernel_timeout;
 
 handle open(const std::string& interface) {
