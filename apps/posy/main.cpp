@@ -40,6 +40,7 @@ int run(int argc, char** argv) {
     add_pack(app);
     add_delta(app);
     add_count(app);
+    add_flows(app);
     add_reconcile(app, peer_command);
     add_seal(app);
     add_seen(app);

@@ -87,6 +87,7 @@ void add_set_algebra(command_line&);
 void add_compare(command_line&);
 void add_pack(command_line&);
 void add_count(command_line&);
+void add_flows(command_line&);
 // `peer_command` is what the command line has after "--" in `posy reconcile … -- COMMAND`.
 void add_reconcile(command_line&, const std::vector<std::string>& peer_command);
 void add_seal(command_line&);

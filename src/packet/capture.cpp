@@ -22,11 +22,6 @@ std::uint16_t capture_reader::half(const std::byte* at) const {
     return swapped_ ? swapped(value) : value;
 }
 
-std::uint32_t capture_reader::number(const std::byte* at) const {
-    const auto value = load_little<std::uint32_t>(at);
-    return swapped_ ? __builtin_bswap32(value) : value;
-}
-
 capture_reader::step capture_reader::damage(std::string what, std::uint64_t inside) {
     wrong_ = error::damaged(std::move(what), offset_ + inside);
     return step::damaged;
@@ -36,8 +31,8 @@ std::optional<error> capture_reader::end(std::size_t left) const {
     if (wrong_) return wrong_;
     if (format_ == format::unknown && offset_ == 0)
         return error::damaged(left == 0 ? "an empty file; a capture has at least a header"
-                                              : "not a capture: neither pcap nor pcapng begins like this",
-                                    0);
+                                        : "not a capture: neither pcap nor pcapng begins like this",
+                              0);
     if (left == 0) return std::nullopt;
     return error::damaged("the capture is cut off here, inside a packet or block", offset_);
 }

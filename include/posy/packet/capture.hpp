@@ -76,7 +76,10 @@ class capture_reader {
         offset_ += count;
     }
     std::uint16_t half(const std::byte* at) const;
-    std::uint32_t number(const std::byte* at) const;
+    std::uint32_t number(const std::byte* at) const {
+        const auto value = load_little<std::uint32_t>(at);
+        return swapped_ ? __builtin_bswap32(value) : value;
+    }
 
     format format_ = format::unknown;
     bool swapped_ = false;  // the file is big-endian
