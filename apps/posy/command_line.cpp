@@ -46,6 +46,10 @@ command_description description_of(const CLI::App& app) {
     return d;
 }
 
+std::vector<const CLI::App*> commands_of(const CLI::App& app) {
+    return app.get_subcommands([](const CLI::App*) { return true; });
+}
+
 }  // namespace
 
 option option::required() const {
@@ -177,6 +181,7 @@ command_line command_line::add_command(const std::string& name, const std::strin
                                        const std::string& footer) {
     CLI::App* const added = app_->add_subcommand(name, what);
     added->footer(footer);
+    if (app_->get_parent()) app_->require_subcommand(1);
     return command_line(*added);
 }
 
@@ -196,7 +201,10 @@ program::~program() = default;
 void program::run(int argc, const char* const* argv) {
     const auto fail = [this](const std::exception& why) {
         std::string name = owned_->get_name();
-        for (const CLI::App* sub : owned_->get_subcommands()) name += " " + sub->get_name();
+        for (const CLI::App* at = owned_.get(); !at->get_subcommands().empty();) {
+            at = at->get_subcommands().front();
+            name += " " + at->get_name();
+        }
         throw wrong_use(fmt::format("{}; try '{} --help'", why.what(), name));
     };
     try {
@@ -215,8 +223,15 @@ command_description program::description() const { return description_of(*owned_
 
 std::vector<command_description> program::commands() const {
     std::vector<command_description> all;
-    for (const CLI::App* command : owned_->get_subcommands([](const CLI::App*) { return true; }))
-        all.push_back(description_of(*command));
+    for (const CLI::App* command : commands_of(*owned_)) {
+        const auto parts = commands_of(*command);
+        if (parts.empty()) all.push_back(description_of(*command));
+        for (const CLI::App* part : parts) {
+            all.push_back(description_of(*part));
+            all.back().name = command->get_name() + " " + all.back().name;
+            all.back().whole = command->get_description();
+        }
+    }
     return all;
 }
 

@@ -75,7 +75,8 @@ struct option_description {
 };
 
 struct command_description {
-    std::string name, what, footer;
+    std::string name, what, footer;      // "trace record" for one that is a part of another
+    std::string whole;                   // what that other one does
     std::vector<std::string> arguments;  // KEYS
     std::vector<option_description> options;
 };
@@ -96,6 +97,7 @@ class command_line {
     option find(const std::string& name) const;
     bool given(const std::string& name) const { return find(name).given(); }
 
+    // A command of its own: of the program, or as a part of this one, which then needs one of its parts.
     command_line add_command(const std::string& name, const std::string& what, const std::string& footer);
 
   protected:
@@ -116,6 +118,7 @@ class program : public command_line {
     void run(int argc, const char* const* argv);
 
     command_description description() const;
+    // Instead of a command that has parts, its parts.
     std::vector<command_description> commands() const;
 
   private:

@@ -40,10 +40,13 @@ int run(int argc, char** argv) {
     add_pack(app);
     add_delta(app);
     add_count(app);
+    add_flows(app);
     add_reconcile(app, peer_command);
     add_seal(app);
     add_seen(app);
     add_papers(app);
+    add_simulate(app);
+    add_trace(app);
 #ifdef POSY_NODE
     add_follow(app);
     add_node(app);

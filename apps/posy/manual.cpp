@@ -57,22 +57,50 @@ std::vector<std::string> flags_of(const command_description& command) {
     return flags;
 }
 
+// What a command line begins with: a command, or one with parts, whose options are taken together.
+struct first_word : command_description {
+    std::vector<std::string> parts{};
+};
+
+std::vector<first_word> first_words(const program& app) {
+    std::vector<first_word> all;
+    for (const command_description& command : app.commands()) {
+        const std::size_t space = command.name.find(' ');
+        if (space == std::string::npos) {
+            all.push_back({command});
+            continue;
+        }
+        const std::string first = command.name.substr(0, space);
+        if (all.empty() || all.back().name != first) all.push_back({{.name = first, .what = command.whole}});
+        all.back().parts.push_back(command.name.substr(space + 1));
+        for (const option_description& o : command.options) {
+            auto& options = all.back().options;
+            if (std::ranges::find(options, o.names, &option_description::names) == options.end())
+                options.push_back(o);
+        }
+    }
+    return all;
+}
+
 std::string bash(const program& app) {
     std::vector<std::string> names;
     std::string cases;
-    for (const command_description& command : app.commands()) {
+    for (const first_word& command : first_words(app)) {
         names.push_back(command.name);
-        cases += fmt::format("    {}) words=\"{}\" ;;\n", command.name, joined(flags_of(command)));
+        cases += fmt::format("    {}) words=\"{}\" parts=\"{}\" ;;\n", command.name,
+                             joined(flags_of(command)), joined(command.parts));
     }
     return fmt::format(R"(_posy() {{
-  local current=${{COMP_WORDS[COMP_CWORD]}} words=
+  local current=${{COMP_WORDS[COMP_CWORD]}} words= parts=
   if (( COMP_CWORD == 1 )); then
     mapfile -t COMPREPLY < <(compgen -W "{}" -- "$current")
     return
   fi
   case ${{COMP_WORDS[1]}} in
 {}  esac
-  if [[ $current == -* ]]; then
+  if (( COMP_CWORD == 2 )) && [[ $parts ]]; then
+    mapfile -t COMPREPLY < <(compgen -W "$parts" -- "$current")
+  elif [[ $current == -* ]]; then
     mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current")
   else
     mapfile -t COMPREPLY < <(compgen -f -- "$current")
@@ -92,9 +120,10 @@ std::string quoted(std::string text) {
 
 std::string zsh(const program& app) {
     std::string list, cases;
-    for (const command_description& command : app.commands()) {
+    for (const first_word& command : first_words(app)) {
         list += fmt::format("    {}\n", quoted(command.name + ":" + command.what));
         cases += fmt::format("    {}) _arguments '*:file:_files'", command.name);
+        if (!command.parts.empty()) cases += " " + quoted("1:part:(" + joined(command.parts) + ")");
         for (const option_description& o : command.options) {
             std::string what = o.help;
             std::ranges::replace(what, '[', '(');
@@ -117,9 +146,12 @@ std::string zsh(const program& app) {
 
 std::string fish(const program& app) {
     std::string script;
-    for (const command_description& command : app.commands()) {
+    for (const first_word& command : first_words(app)) {
         script += fmt::format("complete -c posy -n __fish_use_subcommand -f -a {} -d {}\n", command.name,
                               quoted(command.what));
+        for (const std::string& part : command.parts)
+            script += fmt::format("complete -c posy -n '__fish_seen_subcommand_from {}' -f -a {}\n",
+                                  command.name, part);
         for (const option_description& o : command.options) {
             script += fmt::format("complete -c posy -n '__fish_seen_subcommand_from {}'", command.name);
             for (const std::string& name : o.long_names) script += " -l " + name;
