@@ -6,7 +6,9 @@ namespace posy::simulate {
 
 std::span<const system> systems() {
     // One line per system: its name, what it is, its function.
-    static const std::vector<system> all{};
+    static const std::vector<system> all{
+        {"geographic", "a square divided in four, filters for siblings, hosts that move", run_geographic},
+    };
     return all;
 }
 

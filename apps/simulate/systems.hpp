@@ -14,4 +14,6 @@ std::span<const system> systems();
 // Null if there is none of that name.
 const system* find_system(std::string_view name);
 
+report run_geographic(const options&);
+
 }  // namespace posy::simulate
