@@ -8,6 +8,7 @@ std::span<const system> systems() {
     // One line per system: its name, what it is, its function.
     static const std::vector<system> all{
         {"geographic", "a square divided in four, filters for siblings, hosts that move", run_geographic},
+        {"keywords", "an inverted index spread over nodes, conjunctive queries by filters", run_keywords},
     };
     return all;
 }

@@ -15,5 +15,6 @@ std::span<const system> systems();
 const system* find_system(std::string_view name);
 
 report run_geographic(const options&);
+report run_keywords(const options&);
 
 }  // namespace posy::simulate
