@@ -9,6 +9,7 @@ std::span<const system> systems() {
     static const std::vector<system> all{
         {"geographic", "a square divided in four, filters for siblings, hosts that move", run_geographic},
         {"keywords", "an inverted index spread over nodes, conjunctive queries by filters", run_keywords},
+        {"multicast", "a tree of routers with a filter of groups per interface", run_multicast},
     };
     return all;
 }

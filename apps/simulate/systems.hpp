@@ -16,5 +16,6 @@ const system* find_system(std::string_view name);
 
 report run_geographic(const options&);
 report run_keywords(const options&);
+report run_multicast(const options&);
 
 }  // namespace posy::simulate
