@@ -17,5 +17,6 @@ const system* find_system(std::string_view name);
 report run_geographic(const options&);
 report run_keywords(const options&);
 report run_multicast(const options&);
+report run_blue(const options&);
 
 }  // namespace posy::simulate
