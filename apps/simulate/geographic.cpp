@@ -238,6 +238,35 @@ second_tries try_again(world& w, std::vector<world::outcome> outcomes) {
     return all;
 }
 
+// Bytes per move while all hosts move, and searches meanwhile.
+struct motion {
+    double moves_per_second = 0, deltas = 0, wholes = 0, reports = 0;
+    findings found;
+    second_tries again;
+};
+motion measure_motion(world& w, std::uint64_t hosts, std::uint64_t queries) {
+    motion m;
+    m.moves_per_second = static_cast<double>(hosts) / static_cast<double>(seconds_between_moves) *
+                         (1 - std::ldexp(1.0, -static_cast<int>(w.field().levels)));
+    w.move_for(5 * w.field().period, 0);  // until departures are as frequent as arrivals
+    w.hearing().weigh();
+    const auto reported = [&] {
+        return static_cast<double>(w.sent().bytes_of_kind[1] + w.sent().bytes_of_kind[2]);
+    };
+    const double before = reported();
+    const std::uint64_t time = 4 * w.field().period;
+    const double moves = m.moves_per_second * static_cast<double>(time) / 1000;
+    w.move_for(time, std::max<std::uint64_t>(1, static_cast<std::uint64_t>(moves) / queries));
+    m.deltas = static_cast<double>(w.hearing().bytes()) / moves;
+    m.wholes = static_cast<double>(w.hearing().whole_bytes()) / moves;
+    m.reports = (reported() - before) / moves;
+    w.rest();
+    const auto during = w.outcomes();
+    m.found = judge(during);
+    m.again = try_again(w, during);
+    return m;
+}
+
 }  // namespace
 
 report run_geographic(const options& o) {
@@ -247,23 +276,7 @@ report run_geographic(const options& o) {
     world w(levels, hosts, o);
     w.rest();
 
-    w.move_for(5 * w.field().period, 0);  // until departures are as frequent as arrivals
-    w.hearing().weigh();
-    const std::uint64_t reports_before = w.sent().bytes_of_kind[1] + w.sent().bytes_of_kind[2];
-    const std::uint64_t measured = 4 * w.field().period;
-    const double per_second = static_cast<double>(hosts) / static_cast<double>(seconds_between_moves) *
-                              (1 - std::ldexp(1.0, -static_cast<int>(levels)));
-    const double moves = per_second * static_cast<double>(measured) / 1000;
-    w.move_for(measured, std::max<std::uint64_t>(1, static_cast<std::uint64_t>(moves) / queries));
-    const double updates = static_cast<double>(w.hearing().bytes()) / moves;
-    const double wholes = static_cast<double>(w.hearing().whole_bytes()) / moves;
-    const double reports =
-        static_cast<double>(w.sent().bytes_of_kind[1] + w.sent().bytes_of_kind[2] - reports_before) / moves;
-    w.rest();
-    const auto during = w.outcomes();
-    const findings moving = judge(during);
-    const second_tries again = try_again(w, during);
-
+    const motion m = measure_motion(w, hosts, queries);
     ask_about(w, queries, 0, hosts);
     const auto present = w.outcomes();
     const findings still = judge(present);
@@ -279,29 +292,29 @@ report run_geographic(const options& o) {
     };
     report r{"geographic",
              fmt::format("{} stations, {} hosts, {} moves/s, rate {}, seed {}",
-                         std::uint64_t{1} << 2 * levels, hosts, per_second, rate, o.seed),
+                         std::uint64_t{1} << 2 * levels, hosts, m.moves_per_second, rate, o.seed),
              {},
              {}};
     r.figures = {
         {"hosts at rest found", share(still.found + again_still.found, still.asked), 1.0, {}, ""},
         {"  questions to every cell, per search", share(again_still.everywhere, still.asked), 0.0, {}, ""},
-        {"hosts in motion found", share(moving.found + again.found, moving.asked), 1.0, {}, ""},
-        {"  questions to every cell, per search", share(again.everywhere, moving.asked), 0.0, {}, ""},
+        {"hosts in motion found", share(m.found.found + m.again.found, m.found.asked), 1.0, {}, ""},
+        {"  questions to every cell, per search", share(m.again.everywhere, m.found.asked), 0.0, {}, ""},
         {"forwards per search", still.forwards.mean(),
          theory::geographic_true_forwards(levels) + theory::geographic_false_forwards(rates),
          still.forwards.error(), ""},
         {"false forwards per search", still.vain.mean(), theory::geographic_false_forwards(rates),
          still.vain.error(), ""},
         {"  of an absent host", absent.mean(), theory::geographic_absent_forwards(rates), absent.error(), ""},
-        {"  in motion, with those by late summaries", moving.vain.mean(), {}, moving.vain.error(), ""},
+        {"  in motion, with those by late summaries", m.found.vain.mean(), {}, m.found.vain.error(), ""},
         {"way per search, of the shortest", still.travelled / still.shortest, {}, {}, ""},
         {"summaries per move, as deltas",
-         updates,
+         m.deltas,
          update_bytes_per_move(w.field(), static_cast<double>(hosts)),
          {},
          "bytes"},
-        {"summaries per move, as whole filters", wholes, {}, {}, "bytes"},
-        {"reports between stations per move", reports, {}, {}, "bytes"},
+        {"summaries per move, as whole filters", m.wholes, {}, {}, "bytes"},
+        {"reports between stations per move", m.reports, {}, {}, "bytes"},
     };
     return r;
 }

@@ -162,6 +162,31 @@ std::size_t needed(const std::set<std::size_t>& members, std::size_t from, std::
     return links;
 }
 
+// Every group gets as many packets, from hosts drawn at random.
+struct losses {
+    tally vain, expected, useful;
+    std::uint64_t missed = 0;
+};
+losses send_packets(tree& t, const std::vector<std::set<std::size_t>>& members, std::uint64_t each,
+                    std::mt19937_64& random) {
+    losses l;
+    // A filter errs about a group or does not, for all its packets: the sample is one of groups.
+    for (std::uint64_t group = 0; group < members.size(); ++group) {
+        tally of_group;
+        for (std::uint64_t i = 0; i < each; ++i) {
+            const std::size_t from = random() % t.hosts();
+            const auto d = t.send(from, group);
+            for (const std::size_t host : members[group]) l.missed += host != from && !d.hosts.contains(host);
+            const std::size_t right = needed(members[group], from, t.hosts());
+            of_group.add(static_cast<double>(d.packets) - static_cast<double>(right));
+            l.useful.add(static_cast<double>(right));
+            l.expected.add(t.expected_in_vain(from, members[group]));
+        }
+        l.vain.add(of_group.mean());
+    }
+    return l;
+}
+
 }  // namespace
 
 report run_multicast(const options& o) {
@@ -187,23 +212,8 @@ report run_multicast(const options& o) {
             if (random() % 2) refused += !toggle(group, host) + !toggle(group, random() % t.hosts());
         }
     }
-    tally vain, expected, useful;
-    std::uint64_t missed = 0;
-    // A filter errs about a group or does not, for all its packets: the sample is one of groups.
     const std::uint64_t each = std::max<std::uint64_t>(1, packets / groups);
-    for (std::uint64_t group = 0; group < groups; ++group) {
-        tally of_group;
-        for (std::uint64_t i = 0; i < each; ++i) {
-            const std::size_t from = random() % t.hosts();
-            const auto d = t.send(from, group);
-            for (const std::size_t host : members[group]) missed += host != from && !d.hosts.contains(host);
-            const std::size_t right = needed(members[group], from, t.hosts());
-            of_group.add(static_cast<double>(d.packets) - static_cast<double>(right));
-            useful.add(static_cast<double>(right));
-            expected.add(t.expected_in_vain(from, members[group]));
-        }
-        vain.add(of_group.mean());
-    }
+    const losses l = send_packets(t, members, each, random);
     const std::uint64_t bytes = t.bytes();
     for (std::uint64_t group = 0; group < groups; ++group) {
         for (const std::size_t host : std::set(members[group])) refused += !toggle(group, host);
@@ -214,9 +224,9 @@ report run_multicast(const options& o) {
              {},
              {}};
     r.figures = {
-        {"members that missed a packet", static_cast<double>(missed), 0.0, {}, ""},
-        {"links per packet, to members", useful.mean(), {}, useful.error(), ""},
-        {"links per packet, in vain", vain.mean(), expected.mean(), vain.error(), ""},
+        {"members that missed a packet", static_cast<double>(l.missed), 0.0, {}, ""},
+        {"links per packet, to members", l.useful.mean(), {}, l.useful.error(), ""},
+        {"links per packet, in vain", l.vain.mean(), l.expected.mean(), l.vain.error(), ""},
         {"joins and leaves that were refused", static_cast<double>(refused), 0.0, {}, ""},
         {"filters empty after all have left", t.empty() ? 1.0 : 0.0, 1.0, {}, ""},
         {"counters of a router, on average",
