@@ -67,7 +67,7 @@ std::uint64_t keyword_node::ask(std::vector<std::string> words, std::uint64_t mo
                                 outbox& out) {
     const std::uint64_t ticket = ++tickets_;
     std::ranges::sort(words);
-    words.erase(std::ranges::unique(words).begin(), words.end());
+    words.erase(std::unique(words.begin(), words.end()), words.end());
     const bool possible =
         !words.empty() && words.size() <= mail::most_words && most > 0 &&
         std::ranges::all_of(words, [](const std::string& word) { return word.size() <= mail::longest_word; });
