@@ -112,6 +112,7 @@ class world {
             }
         });
         std::vector<double> means;
+        means.reserve(of_level.size());
         for (const tally& t : of_level) means.push_back(t.mean());
         return means;
     }
