@@ -94,9 +94,9 @@ class network {
     struct event {
         std::uint64_t at, order;
         node_id to, from;
-        std::uint64_t life;                                     // of a wake-up; of a message 0
-        std::shared_ptr<const std::vector<std::byte>> message;  // null: a wake-up
-        bool operator<(const event& other) const {              // the earliest is on top
+        std::uint64_t life;                         // of a wake-up; of a message 0
+        overlay::message_bytes message;             // of a wake-up nothing
+        bool operator<(const event& other) const {  // the earliest is on top
             return at != other.at ? at > other.at : order > other.order;
         }
     };
@@ -109,8 +109,8 @@ class network {
         if (found == machines_.end()) return;
         resident& mine = *found->second;
         overlay::outbox out;
-        if (next.message) {
-            mine.machine.receive(next.from, *next.message, now_, out);
+        if (next.life == 0) {
+            mine.machine.receive(next.from, next.message, now_, out);
         } else {
             if (next.life != mine.life || next.at != mine.woken_at) return;
             mine.woken_at = ~0ull;
@@ -128,8 +128,7 @@ class network {
                 continue;
             }
             const std::uint64_t takes = links_.latency ? links_.latency(from, letter.to) : 50;
-            events_.push({now_ + takes, ++order_, letter.to, from, 0,
-                          std::make_shared<const std::vector<std::byte>>(std::move(letter.message))});
+            events_.push({now_ + takes, ++order_, letter.to, from, 0, std::move(letter.message)});
         }
     }
     void count(byte_view message) {
@@ -144,7 +143,7 @@ class network {
         const auto at = mine.machine.next_tick();
         if (!at || std::max(*at, now_) >= mine.woken_at) return;
         mine.woken_at = std::max(*at, now_);
-        events_.push({mine.woken_at, ++order_, who, who, mine.life, nullptr});
+        events_.push({mine.woken_at, ++order_, who, who, mine.life, {}});
     }
 
     links links_;

@@ -14,6 +14,10 @@ std::span<const system> systems() {
          run_loops},
         {"traceback", "routers that keep digests of packets, and the way of a packet back to its source",
          run_traceback},
+        {"geographic", "a square divided in four, filters for siblings, hosts that move", run_geographic},
+        {"keywords", "an inverted index spread over nodes, conjunctive queries by filters", run_keywords},
+        {"multicast", "a tree of routers with a filter of groups per interface", run_multicast},
+        {"blue", "Stochastic Fair Blue, drop-tail and RED, with a flow that does not yield", run_blue},
     };
     return all;
 }

@@ -19,4 +19,9 @@ std::span<const system> systems();
 // Null if there is none of that name.
 const system* find_system(std::string_view name);
 
+report run_geographic(const options&);
+report run_keywords(const options&);
+report run_multicast(const options&);
+report run_blue(const options&);
+
 }  // namespace posy::simulate

@@ -13,6 +13,8 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
+#include <memory>
 #include <vector>
 
 #include "posy/bytes.hpp"
@@ -22,9 +24,26 @@ namespace posy::overlay {
 // A node of the overlay. Who it is, and how to reach it, is known to whoever carries the mail.
 using node_id = std::uint64_t;
 
+// The bytes of a message. Copies share them, so that a summary sent to thousands is in memory once.
+class message_bytes {
+  public:
+    message_bytes() = default;
+    message_bytes(std::vector<std::byte> bytes)
+        : bytes_(std::make_shared<const std::vector<std::byte>>(std::move(bytes))) {}
+    message_bytes(std::initializer_list<std::byte> bytes) : message_bytes(std::vector<std::byte>(bytes)) {}
+
+    operator byte_view() const { return bytes_ ? byte_view(*bytes_) : byte_view(); }
+    std::size_t size() const { return bytes_ ? bytes_->size() : 0; }
+    bool empty() const { return size() == 0; }
+    std::byte operator[](std::size_t at) const { return (*bytes_)[at]; }
+
+  private:
+    std::shared_ptr<const std::vector<std::byte>> bytes_;
+};
+
 struct letter {
     node_id to;
-    std::vector<std::byte> message;
+    message_bytes message;
 };
 using outbox = std::vector<letter>;
 
