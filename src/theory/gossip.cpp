@@ -18,6 +18,12 @@ struct arrivals {
     double contacts() const { return (greeting + reply) * record; }
 };
 
+// Nodes, by how they hear of it.
+struct told {
+    double by_rumour = 0, by_comparison = 0;
+    double all() const { return by_rumour + by_comparison; }
+};
+
 // The equations, in steps of time.
 class course {
   public:
@@ -25,17 +31,15 @@ class course {
         : n_(m.nodes),
           compares_(m.compare_every > 0 ? 2 / m.compare_every : 0),
           arrive_(m),
-          told_(m.at_once ? 2 : 1),
-          spreading_(m.patience, 0.0) {
-        const double delay = 3.5 * m.hop;
-        past_.assign(static_cast<std::size_t>(delay / step) + 1, 1);
-        known_ = 1;
+          told_{m.at_once ? 2.0 : 1.0},
+          known_{1},
+          spreading_(m.patience, 0.0),
+          past_(static_cast<std::size_t>(3.5 * m.hop / step) + 1, known_) {
         spreading_[0] = 1;
     }
     static constexpr double step = 1.0 / 512;
 
-    double known() const { return known_; }
-    double reached_by_rumours() const { return reached_; }
+    const told& known() const { return known_; }
     double time() const { return time_; }
     double hot() const {
         double all = 0;
@@ -44,17 +48,16 @@ class course {
     }
 
     void advance(gossip_course& sum) {
-        const double i = hot() / n_, s = 1 - told_ / n_, knowing = known_ / n_;
+        const double i = hot() / n_, s = std::max(0.0, 1 - told_.all() / n_), knowing = known_.all() / n_;
         sum.greetings += i * step;
         sum.replies += i * (1 - i) * arrive_.greeting * step;
         sum.disagreement += 2 * knowing * (1 - knowing) * step;
-        const double rumours = arrive_.contacts() * s * hot() * step;
-        reached_ += rumours;
-        told_ += rumours + compares_ * s * known_ * step;
+        told_.by_rumour += arrive_.contacts() * s * n_ * i * step;
+        told_.by_comparison += compares_ * s * n_ * (knowing - i) * step;
         // Whoever was told has the record only after some messages.
         past_[at_] = told_;
         at_ = (at_ + 1) % past_.size();
-        const double newly = past_[at_] - known_;
+        const double newly = past_[at_].by_rumour - known_.by_rumour;
         known_ = past_[at_];
         const double tired = (knowing * arrive_.reply + i * arrive_.greeting) * step;
         for (std::size_t k = spreading_.size(); k-- > 0;)
@@ -66,10 +69,11 @@ class course {
   private:
     double n_, compares_;  // nodes; comparisons of a node per round
     arrivals arrive_;
-    double told_, known_ = 0, reached_ = 1, time_ = 0;
+    told told_, known_;
     std::vector<double> spreading_;  // nodes, by how many contacts knew it
-    std::vector<double> past_;       // told_, a delay ago and since
+    std::vector<told> past_;         // told_, a delay ago and since
     std::size_t at_ = 0;
+    double time_ = 0;
 };
 
 }  // namespace
@@ -84,14 +88,14 @@ gossip_course gossip_spread(const gossip_model& m, double share) {
     course now(m);
     constexpr double longest = 1000;  // rounds
     bool reached = false;
-    while ((now.hot() > 1e-6 || n - now.known() > 1e-6) && now.time() < longest) {
+    while ((now.hot() > 1e-6 || n - now.known().all() > 1e-6) && now.time() < longest) {
         now.advance(sum);
-        if (!reached && now.known() >= target) {
+        if (!reached && now.known().all() >= target) {
             reached = true;
             sum.rounds = now.time();
         }
     }
-    sum.residue = std::max(0.0, 1 - now.reached_by_rumours() / n);
+    sum.residue = std::max(0.0, 1 - now.known().by_rumour / n);
     if (!reached) sum.rounds = INFINITY;
     double chance = 0, variance = 0;
     for (double j = first; j < last; ++j) {

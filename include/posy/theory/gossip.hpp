@@ -26,7 +26,7 @@ struct gossip_course {
 
 // With i(t) the share of the nodes that spread the rumour and s(t) that of those that do not know it, and c
 // the exchanges per round that succeed (2 without loss: one begun, one received),
-//     ds/dt = −c s i(t) − 2 s (1−s)/compare_every,
+//     ds/dt = −c s i − 2 s (1−s−i)/compare_every,
 // a node that spreads it meets knowing contacts at the rate (1−s) + i, and patience is the number of these
 // meetings; whoever hears of it has it three or four messages later. The
 // few first nodes are a matter of chance: until j = 1, 2, … know, the expected time is
