@@ -2,11 +2,16 @@
 
 #include <algorithm>
 
+#include "mesh.hpp"
+
 namespace posy::simulate {
 
 std::span<const system> systems() {
     // One line per system: its name, what it is, its function.
-    static const std::vector<system> all{};
+    static const std::vector<system> all{
+        {"mesh", "gossip mesh: every node keeps every other node's summary (--churn: with nodes replaced)",
+         run_mesh},
+    };
     return all;
 }
 

@@ -29,7 +29,7 @@ result<gossip_node> gossip_node::make(node_id self, std::string address, countin
                          .since = now,
                          .changes = allowance(how.burst, how.calm)});
     node.news_.add(self);
-    node.next_round_ = now + node.draw_wait();
+    node.next_round_ = now;
     return node;
 }
 
@@ -49,7 +49,7 @@ void gossip_node::receive(node_id from, byte_view message, std::uint64_t now, ou
 }
 
 void gossip_node::on(node_id from, const gossip::greeting& g, std::uint64_t now, outbox& out) {
-    gossip::reply r{g.nonce, {}, {}};
+    gossip::reply r{g.nonce, g.hash == directory_.hash(), {}, {}};
     wishes wanted;
     for (const member_version& v : g.news) {
         const bool news = note(v, source::rumour, now, wanted);
@@ -67,12 +67,8 @@ void gossip_node::on(node_id from, const gossip::greeting& g, std::uint64_t now,
         r.news.push_back(m->version);
     out.push_back({from, gossip::write(r)});
     ask(from, wanted, source::rumour, now, out);
-    if (!g.hash) return;
-    if (*g.hash != directory_.hash()) {
+    if (g.hash && *g.hash != directory_.hash())
         out.push_back({from, gossip::write(gossip::parts{directory_.part_hashes()})});
-    } else {
-        compared_ = true;
-    }
 }
 
 void gossip_node::on(node_id from, const gossip::reply& r, std::uint64_t now, outbox& out) {
@@ -86,13 +82,13 @@ void gossip_node::on(node_id from, const gossip::reply& r, std::uint64_t now, ou
         if (r.known[i]) news_.known(found->second.told[i], how_.patience);
     }
     waiting_.erase(found);
+    settled_ = settled_ || r.equal;
     wishes wanted;
     for (const member_version& v : r.news) note(v, source::rumour, now, wanted);
     ask(from, wanted, source::rumour, now, out);
 }
 
 void gossip_node::on(node_id from, const gossip::parts& theirs, std::uint64_t, outbox& out) {
-    compared_ = true;
     gossip::versions mine;
     for (unsigned p = 0; p < gossip_directory::parts; ++p) {
         if (theirs.hashes[p] != directory_.part_hashes()[p]) mine.mask |= std::uint32_t{1} << p;

@@ -25,10 +25,12 @@ void gossip_node::round(std::uint64_t now, outbox& out) {
     next_round_ = now + draw_wait();
     publish_if_due(now);
     forget_and_give_up(now);
-    const auto lost =
-        how_.revive_every != 0 && counts_.rounds % how_.revive_every == 0 ? random_gone() : std::nullopt;
-    const bool compare =
-        !compared_ || lost || (how_.compare_every && counts_.rounds % how_.compare_every == 0);
+    // Half a period apart: otherwise those that are gone would get all the comparisons.
+    const auto every = [this](unsigned period, unsigned offset) {
+        return period != 0 && counts_.rounds % period == offset % period;
+    };
+    const auto lost = every(how_.revive_every, how_.revive_every / 2) ? random_gone() : std::nullopt;
+    const bool compare = !settled_ || lost || every(how_.compare_every, 0);
     const auto to = lost ? lost : partner();
     // A greeting that waits for its answer goes on until then.
     if (to && !waiting_.contains(*to)) greet(*to, compare, now, out);

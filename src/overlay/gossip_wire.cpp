@@ -65,6 +65,7 @@ void put_body(bytes& to, const greeting& g) {
 }
 void put_body(bytes& to, const reply& r) {
     put_varint(to, r.nonce);
+    put_little(to, static_cast<std::uint8_t>(r.equal));
     put(to, r.known);
     put(to, r.news);
 }
@@ -125,6 +126,7 @@ message read_greeting(reader& in, const gossip_settings& how) {
 message read_reply(reader& in, const gossip_settings& how) {
     reply r;
     r.nonce = in.varint();
+    r.equal = read_flag(in);
     const std::uint64_t flags = in.varint(how.max_news + 1);
     const byte_view octets = in.take((flags + 7) / 8);
     for (std::uint64_t i = 0; i < flags && !octets.empty(); ++i)

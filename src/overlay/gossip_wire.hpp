@@ -31,6 +31,7 @@ struct greeting {
 };
 struct reply {
     std::uint64_t nonce = 0;
+    bool equal = false;         // the directories, if the greeting compared them
     std::vector<bool> known{};  // one per version of the greeting
     std::vector<member_version> news{};
 };

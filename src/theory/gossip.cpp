@@ -12,8 +12,8 @@ namespace {
 struct arrivals {
     double greeting, reply, record;
     explicit arrivals(const gossip_model& m)
-        : greeting(1 - std::pow(m.loss, m.tries)),
-          reply(1 - std::pow(1 - (1 - m.loss) * (1 - m.loss), m.tries)),
+        : greeting((1 - m.wasted) * (1 - std::pow(m.loss, m.tries))),
+          reply((1 - m.wasted) * (1 - std::pow(1 - (1 - m.loss) * (1 - m.loss), m.tries))),
           record((1 - m.loss) * (1 - m.loss)) {}
     double contacts() const { return (greeting + reply) * record; }
 };
@@ -117,8 +117,9 @@ double gossip_bytes_per_hour(const gossip_model& m, const gossip_course& one, co
     // Both directions of a part; of the answer only what is newer, about half of the rumours.
     const double listed = differ * (1 + open) * m.nodes / load.part_count + open / 2;
     const double compared = (m.compare_every > 0 ? load.rounds / m.compare_every : 0);
-    return load.rounds * (load.greeting + load.reply) + load.rumours * load.version * mentions +
-           load.fetched + compared * (load.hash + differ * load.parts + listed * load.version);
+    return load.rounds * (load.greeting + (1 - m.wasted) * load.reply) +
+           load.rumours * load.version * mentions + load.fetched +
+           compared * (load.hash + differ * load.parts + listed * load.version);
 }
 
 }  // namespace posy::theory

@@ -141,7 +141,7 @@ class gossip_node {
     };
     std::map<node_id, question> asked_;  // whose records were asked for
     std::uint64_t next_round_ = 0, nonce_ = 0, summary_bytes_ = 0;
-    bool compared_ = false;  // with anybody: a newcomer compares at once
+    bool settled_ = false;  // until a directory equal to its own is found, a newcomer compares in every round
 };
 
 }  // namespace posy::overlay

@@ -13,6 +13,7 @@ struct gossip_model {
     double compare_every = 10;  // rounds; 0: rumours alone
     double loss = 0;            // of messages
     double hop = 0;             // the time of a message, in rounds
+    double wasted = 0;          // share of the greetings that go to nodes that are gone
     bool at_once = true;        // the first contact is made when the news arises, not a round later
 };
 
@@ -25,7 +26,7 @@ struct gossip_course {
 };
 
 // With i(t) the share of the nodes that spread the rumour and s(t) that of those that do not know it, and c
-// the exchanges per round that succeed (2 without loss: one begun, one received),
+// the exchanges per round that succeed (2 without loss and waste: one begun, one received),
 //     ds/dt = −c s i − 2 s (1−s−i)/compare_every,
 // a node that spreads it meets knowing contacts at the rate (1−s) + i, and patience is the number of these
 // meetings; whoever hears of it has it three or four messages later. The
