@@ -3,7 +3,7 @@
 
 #include "posy/geometry.hpp"
 #include "posy/overlay/gossip_member.hpp"
-#include "report.hpp"
+#include "systems.hpp"
 
 namespace posy::simulate {
 
@@ -11,7 +11,6 @@ namespace posy::simulate {
 posy::geometry mesh_geometry(double objects_per_node);
 overlay::gossip_settings mesh_settings();
 
-report run_mesh(const options&);
 // Nodes are replaced by new ones, and for a while the network is divided.
 report run_mesh_with_churn(const options&);
 

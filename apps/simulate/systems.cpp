@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "mesh.hpp"
-
 namespace posy::simulate {
 
 std::span<const system> systems() {
@@ -11,6 +9,7 @@ std::span<const system> systems() {
     static const std::vector<system> all{
         {"mesh", "gossip mesh: every node keeps every other node's summary (--churn: with nodes replaced)",
          run_mesh},
+        {"tree", "a tree of nodes: requests go up until a filter says yes, and down from there", run_tree},
     };
     return all;
 }

@@ -9,6 +9,9 @@
 
 namespace posy::simulate {
 
+report run_mesh(const options&);
+report run_tree(const options&);
+
 // In the order of docs/networks.md.
 std::span<const system> systems();
 // Null if there is none of that name.
