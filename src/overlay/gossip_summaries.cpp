@@ -51,7 +51,7 @@ void gossip_node::on(node_id from, const gossip::want& w, std::uint64_t, outbox&
             send();
             alive = std::move(keep);
         }
-        if (total + bytes > how_.max_answer) break;
+        if (total + size + bytes > how_.max_answer) break;
         size += bytes;
         batch.list.push_back(std::move(r));
     }
