@@ -9,6 +9,8 @@ std::span<const system> systems() {
     static const std::vector<system> all{
         {"mesh", "gossip mesh: every node keeps every other node's summary (--churn: with nodes replaced)",
          run_mesh},
+        {"ranking", "ranked search over the keywords of a mesh, with the documents of /usr/share/doc",
+         run_ranking},
         {"tree", "a tree of nodes: requests go up until a filter says yes, and down from there", run_tree},
     };
     return all;
