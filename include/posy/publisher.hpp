@@ -42,6 +42,9 @@ class publisher {
 
     void insert(digest);
     bool remove(digest);  // as counting_filter::remove
+    // As counting_filter::raise and lower; each is a change.
+    void raise(std::uint64_t position) { set_.raise(position), ++inserted_; }
+    void lower(std::uint64_t position) { set_.lower(position), ++removed_; }
     const counting_filter& set() const { return set_; }
 
     // Is it time to publish? `now` is in the unit of max_age.
