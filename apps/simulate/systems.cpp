@@ -11,6 +11,7 @@ std::span<const system> systems() {
          run_mesh},
         {"ranking", "ranked search over the keywords of a mesh, with the documents of /usr/share/doc",
          run_ranking},
+        {"groups", "groups of nodes: leaders gossip the union of their members' filters", run_groups},
         {"tree", "a tree of nodes: requests go up until a filter says yes, and down from there", run_tree},
     };
     return all;

@@ -11,6 +11,7 @@ namespace posy::simulate {
 
 report run_mesh(const options&);
 report run_ranking(const options&);
+report run_groups(const options&);
 report run_tree(const options&);
 
 // In the order of docs/networks.md.

@@ -187,6 +187,7 @@ void gossip_node::defend(const member_version& v, std::uint64_t now) {
     if (v.generation > me.version.generation) {
         if (me.changes.take(now)) {
             own_.renumber(v.generation + 1);
+            me.deltas.clear();
             next.generation = own_.generation();
         } else {
             ++counts_.throttled;

@@ -37,8 +37,12 @@ void gossip_node::round(std::uint64_t now, outbox& out) {
 }
 
 void gossip_node::publish_if_due(std::uint64_t now) {
-    if (!own_.due(now) || !own_.publish(now)) return;
+    const edition before = own_.edition();
+    if (!own_.due(now) || !own_.publish(now) || own_.edition() == before) return;
     member& me = *directory_.find(self_);
+    // Step by step: whoever gets two steps in one message could pass on neither.
+    if (const auto step = own_.delta_from(before.generation); step && *step)
+        keep_delta(me, before, **step, own_.set().projection().bits().words().size_bytes());
     member_version next = me.version;
     next.generation = own_.generation();
     directory_.change(me, next, now);

@@ -61,16 +61,18 @@ void gossip_node::on(node_id from, const gossip::want& w, std::uint64_t, outbox&
 // The deltas from what is held, or the whole summary: nothing if there is none, or if it is what is held.
 std::vector<std::shared_ptr<const std::vector<std::byte>>> gossip_node::messages_for(
     const member& m, std::optional<edition> held) {
-    if (m.version.id == self_) {
-        const auto answer = own_.answer(held);
-        if (!answer || !answer->message) return {};
-        return {answer->message};
-    }
-    if (!m.summary.filter() || (held && held == m.summary.edition())) return {};
+    const bool own = m.version.id == self_;
+    if (held && held == (own ? std::optional(own_.edition()) : m.summary.edition())) return {};
     std::vector<std::shared_ptr<const std::vector<std::byte>>> chain;
     const auto first = std::ranges::find_if(m.deltas, [&](const auto& d) { return held && d.base == *held; });
     for (auto d = first; d != m.deltas.end(); ++d) chain.push_back(d->message);
     if (!chain.empty()) return chain;
+    if (own) {
+        const auto answer = own_.answer(held);
+        if (!answer || !answer->message) return {};
+        return {answer->message};
+    }
+    if (!m.summary.filter()) return {};
     if (pool_) return {pool_->whole(m.summary.shared_filter(), m.version.generation)};
     return {std::make_shared<const std::vector<std::byte>>(
         to_bytes(*m.summary.filter(), {.want = coding::smallest, .generation = m.version.generation}))};
@@ -136,7 +138,7 @@ bool gossip_node::take_summary(member& m, byte_view message, std::uint64_t now) 
         return false;
     }
     summary_bytes_ += m.bytes() - before;
-    keep_delta(m, became == reception::updated ? base : std::nullopt, message);
+    keep_delta(m, became == reception::updated ? base : std::nullopt, message, m.bytes());
     m.summary_rate = m.summary.filter()->false_positive_rate();
     member_version next = m.version;
     next.generation = std::min(*m.summary.generation(), gossip::max_number);
@@ -148,13 +150,13 @@ bool gossip_node::take_summary(member& m, byte_view message, std::uint64_t now) 
 }
 
 // For whoever holds its base. After a whole filter there is none; and all of them are worth less than it.
-void gossip_node::keep_delta(member& m, std::optional<edition> base, byte_view message) {
+void gossip_node::keep_delta(member& m, std::optional<edition> base, byte_view message, std::uint64_t whole) {
     if (!base) return m.deltas.clear();
     m.deltas.push_back(
         {*base, std::make_shared<const std::vector<std::byte>>(message.begin(), message.end())});
     std::uint64_t bytes = 0;
     for (const auto& d : m.deltas) bytes += d.message->size();
-    while (m.deltas.size() > kept_deltas || (!m.deltas.empty() && bytes > m.bytes() / 2)) {
+    while (m.deltas.size() > kept_deltas || (!m.deltas.empty() && bytes > whole / 2)) {
         bytes -= m.deltas.front().message->size();
         m.deltas.erase(m.deltas.begin());
     }

@@ -122,7 +122,7 @@ class gossip_node {
     void take(const gossip::record&, source, std::uint64_t now);
     member* admit(const gossip::record&, source, std::uint64_t now);
     bool take_summary(member&, byte_view message, std::uint64_t now);
-    static void keep_delta(member&, std::optional<edition> base, byte_view message);
+    static void keep_delta(member&, std::optional<edition> base, byte_view message, std::uint64_t whole);
     void hold_less(member&);
 
     node_id self_;
