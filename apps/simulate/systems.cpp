@@ -7,6 +7,11 @@ namespace posy::simulate {
 std::span<const system> systems() {
     // One line per system: its name, what it is, its function.
     static const std::vector<system> all{
+        {"mesh", "gossip mesh: every node keeps every other node's summary (--churn: with nodes replaced)",
+         run_mesh},
+        {"ranking", "ranked search over the keywords of a mesh, with the documents of /usr/share/doc",
+         run_ranking},
+        {"groups", "groups of nodes: leaders gossip the union of their members' filters", run_groups},
         {"tree", "a tree of nodes: requests go up until a filter says yes, and down from there", run_tree},
         {"attenuated", "for each neighbour a filter per distance: requests go to the nearest copy, or home",
          run_attenuated},

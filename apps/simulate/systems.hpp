@@ -9,6 +9,9 @@
 
 namespace posy::simulate {
 
+report run_mesh(const options&);
+report run_ranking(const options&);
+report run_groups(const options&);
 report run_tree(const options&);
 report run_attenuated(const options&);
 report run_loops(const options&);

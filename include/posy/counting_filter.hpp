@@ -72,6 +72,11 @@ class counting_filter {
         return projection_.may_contain(keys, answers);
     }
 
+    // For a union of filters, each of which can be taken out again: one more of them has this bit, or one
+    // less. The number of items stays. lower() of a counter at 0 changes nothing.
+    void raise(std::uint64_t position);
+    void lower(std::uint64_t position);
+
     // The plain filter of the keys now present.
     const bloom_filter& projection() const { return projection_; }
     const counter_array& counters() const { return counters_; }
@@ -103,6 +108,8 @@ class counting_filter {
     }
     void insert_one(digest);
     bool remove_one(digest);
+        : projection_(std::move(projection)), counters_(std::move(counters)) {}
+    void flip_projected(std::uint64_t position);
     template <class Keys>
     void insert_keys(const Keys&);
     template <class Keys>

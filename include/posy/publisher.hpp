@@ -42,6 +42,9 @@ class publisher {
 
     void insert(digest);
     bool remove(digest);  // as counting_filter::remove
+    // As counting_filter::raise and lower; each is a change.
+    void raise(std::uint64_t position) { set_.raise(position), ++inserted_; }
+    void lower(std::uint64_t position) { set_.lower(position), ++removed_; }
     const counting_filter& set() const { return set_; }
 
     // Is it time to publish? `now` is in the unit of max_age.
@@ -71,6 +74,9 @@ class publisher {
     // Replaces the set by one with another geometry, seed or content, and publishes it at once. Deltas do not
     // reach back beyond this.
     result<void> rebase(counting_filter set, std::uint64_t now);
+    // The published generation gets this number, which must be higher: others know generations of an earlier
+    // life. Deltas do not reach back beyond this.
+    void renumber(std::uint64_t generation);
 
   private:
     struct step {

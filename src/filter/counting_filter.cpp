@@ -101,6 +101,21 @@ template std::size_t counting_filter::remove_keys(const std::span<const digest>&
 template std::size_t counting_filter::remove_keys(const std::span<const std::uint64_t>&, std::span<bool>);
 template std::size_t counting_filter::remove_keys(const std::span<const std::string_view>&, std::span<bool>);
 
+void counting_filter::flip_projected(std::uint64_t position) {
+    projection_.bits().flip(position);
+    if (!flipped_) return;
+    flipped_->flip(position);
+    flipped_->test(position) ? ++flipped_count_ : --flipped_count_;
+}
+
+void counting_filter::raise(std::uint64_t position) {
+    if (counters_.increment(position) == 0) flip_projected(position);
+}
+
+void counting_filter::lower(std::uint64_t position) {
+    if (counters_[position] != 0 && counters_.decrement(position) == 1) flip_projected(position);
+}
+
 result<void> counting_filter::mark() {
     if (flipped_) {
         flipped_->clear();

@@ -1,0 +1,132 @@
+// Groups of nodes under leaders (Ledlie et al. 2002; Broder & Mitzenmacher 2004, 5.1): the leaders form a
+// gossip mesh, and what they gossip is the union of their group's filters.
+//
+//     leader ═══ gossip ═══ leader         A member tells its leader which bits of its filter change. The
+//     /  |  \               /  |  \        leader keeps a filter for each member, and counts for each bit how
+//    m   m   m             m   m   m       many members have it: so whoever leaves is taken out again.
+//
+// Who has X: a leader asks its members' filters, and the leaders whose unions say yes ask theirs. All filters
+// have the geometry of the union, in which a member's is nearly empty: a false positive of a union, made of
+// bits of several members, seldom is one of any member, so the leader ends it without asking anybody.
+//
+// Members send a beat, and the leader's answer names its heir, the member that has been there longest, and
+// some other leaders. A silent member is dropped. When the leader is silent, the heir becomes leader and the
+// others go to it; if it is silent, too, to another leader.
+//
+// A state machine (posy/overlay/mail.hpp). Memory: a leader holds about 5 bytes for each one of each member's
+// filter, an array of counters, and the unions of the other leaders. Thread safety: none.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <random>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "posy/overlay/allowance.hpp"
+#include "posy/overlay/filter_link.hpp"
+#include "posy/overlay/gossip_node.hpp"
+
+namespace posy::overlay {
+
+enum class group_kind : std::uint8_t {
+    update = 0x30,  // member to leader: changed bits
+    beat,           // member to leader: what it has sent so far
+    family,         // leader to member: what it has of that, its heir, other leaders
+    leave,          // member to leader
+    elsewhere,      // no leader, or no room: ask these
+};
+
+struct group_settings {
+    link_terms terms;                // of a member's filter: all of one geometry; most_fill limits a member
+    gossip_settings mesh;            // among the leaders
+    std::uint64_t beat = 10'000;     // ms
+    unsigned silent_beats = 3;       // before a silent neighbour is given up
+    std::size_t most_members = 512;  // of a group
+    double burst = 20;               // updates of a member at once; then one per terms.batch
+};
+
+class group_node {
+  public:
+    // A leader if it has no `leader` to turn to. `life` grows with every start.
+    static result<group_node> make(node_id self, std::string address, const group_settings&,
+                                   std::optional<node_id> leader, std::uint32_t life, std::uint64_t seed,
+                                   std::uint64_t now, shared_filters* pool = nullptr);
+
+    // What this node has.
+    void insert(digest, std::uint64_t now);
+    void remove(digest, std::uint64_t now);
+    // Another leader, for a leader.
+    void add_contact(node_id);
+    // Says so; a leader leaves its group to the heir. Afterwards the node is silent.
+    void leave(std::uint64_t now, outbox&);
+
+    void receive(node_id from, byte_view message, std::uint64_t now, outbox&);
+    void tick(std::uint64_t now, outbox&);
+    std::optional<std::uint64_t> next_tick() const;
+
+    bool leads() const { return mesh_.has_value(); }
+    std::optional<node_id> leader() const { return leader_; }
+    std::optional<node_id> heir() const { return heir_; }
+    // Of a leader: the members, with itself, whose filters may contain the key; the leaders whose unions may.
+    std::vector<node_id> members_with(std::string_view key) const;
+    std::vector<node_id> leaders_with(std::string_view key) const;
+    std::size_t members() const { return members_.size(); }
+    // Precondition: leads().
+    const gossip_node& mesh() const { return *mesh_; }
+    const filter_sender& link() const { return to_leader_; }
+
+    struct counters {
+        std::uint64_t bad_messages = 0, throttled = 0, refused = 0, promotions = 0, moves = 0;
+    };
+    const counters& counted() const { return counted_; }
+
+  private:
+    struct member {
+        filter_receiver filter;
+        std::uint64_t since, heard;
+        allowance updates;
+    };
+
+    group_node(node_id self, std::string address, const group_settings&, std::uint32_t life,
+               std::uint64_t seed, shared_filters*);
+    bool become_leader(std::uint64_t now);
+    void move_to(node_id leader, std::uint64_t now);
+    void flip_own(position, std::uint64_t now);
+    void speak_to_leader(std::uint64_t now, outbox&);
+    void leader_is_silent(std::uint64_t now);
+    void drop_silent_members(std::uint64_t now);
+    void drop(node_id);
+    void choose_heir();
+    member* admit(node_id, std::uint64_t now, outbox&);
+    void send_family(node_id to, const member&, outbox&);
+    std::vector<node_id> other_leaders() const;
+
+    void on_update(node_id from, byte_view, std::uint64_t now, outbox&);
+    void on_beat(node_id from, byte_view, std::uint64_t now, outbox&);
+    void on_family(node_id from, byte_view, std::uint64_t now);
+    void on_elsewhere(node_id from, byte_view, std::uint64_t now);
+
+    node_id self_;
+    std::string address_;
+    group_settings how_;
+    shared_filters* pool_;
+    std::mt19937_64 random_;
+    bool left_ = false;
+    position_counts<std::uint8_t> own_;  // how many of our objects have each bit
+
+    // Of a member.
+    std::optional<node_id> leader_, heir_;
+    std::vector<node_id> leaders_;  // others, to turn to
+    filter_sender to_leader_;
+    std::uint64_t next_beat_ = 0, leader_heard_ = 0;
+
+    // Of a leader.
+    std::optional<gossip_node> mesh_;
+    std::map<node_id, member> members_;
+    counters counted_;
+};
+
+}  // namespace posy::overlay

@@ -1,0 +1,142 @@
+// What both do: their own objects, becoming leader, leaving.
+#include "posy/overlay/group_node.hpp"
+
+#include <algorithm>
+
+#include "wire.hpp"
+
+namespace posy::overlay {
+namespace {
+
+// A counter that is full stays full: a bit too many, never one too few.
+constexpr std::uint8_t full = 255;
+
+}  // namespace
+
+group_node::group_node(node_id self, std::string address, const group_settings& how, std::uint32_t life,
+                       std::uint64_t seed, shared_filters* pool)
+    : self_(self),
+      address_(std::move(address)),
+      how_(how),
+      pool_(pool),
+      random_(seed),
+      own_(random_()),
+      to_leader_(how.terms, life) {}
+
+result<group_node> group_node::make(node_id self, std::string address, const group_settings& how,
+                                    std::optional<node_id> leader, std::uint32_t life, std::uint64_t seed,
+                                    std::uint64_t now, shared_filters* pool) {
+    if (auto right = check(how.terms.geometry); !right) return right.error();
+    if (how.terms.levels != 1 || how.beat == 0 || how.silent_beats == 0)
+        return error::invalid("a group needs links of one level, and beats above zero");
+    group_node node(self, std::move(address), how, life, seed, pool);
+    if (leader) {
+        node.move_to(*leader, now);
+    } else if (!node.become_leader(now)) {
+        return error::too_large("no memory for the union of a group's filters");
+    }
+    return node;
+}
+
+void group_node::insert(digest d, std::uint64_t now) {
+    for (const std::uint64_t p : positions_of(how_.terms.geometry, d)) {
+        auto& count = own_[static_cast<position>(p)];
+        if (count == full) continue;
+        if (count++ == 0) flip_own(static_cast<position>(p), now);
+    }
+}
+
+void group_node::remove(digest d, std::uint64_t now) {
+    for (const std::uint64_t p : positions_of(how_.terms.geometry, d)) {
+        auto& count = own_[static_cast<position>(p)];
+        if (count == full || count == 0) continue;
+        if (--count == 0) flip_own(static_cast<position>(p), now);
+    }
+}
+
+void group_node::flip_own(position p, std::uint64_t now) {
+    if (!mesh_) return to_leader_.flip(0, p, now);
+    own_.at(p) != 0 ? mesh_->own_summary().raise(p) : mesh_->own_summary().lower(p);
+}
+
+void group_node::add_contact(node_id leader) {
+    if (mesh_) mesh_->add_contact(leader);
+}
+
+// Its own objects are the first of the union; members come with theirs. False if there is no memory for it.
+bool group_node::become_leader(std::uint64_t now) {
+    constexpr unsigned counter_bits = 8;
+    auto set = counting_filter::make(how_.terms.geometry, counter_bits);
+    if (!set) return false;
+    own_.each([&](position p, std::uint8_t) { set->raise(p); });
+    gossip_settings mesh = how_.mesh;
+    mesh.incarnation += now;
+    mesh.publish.first_generation += now;
+    auto made = gossip_node::make(self_, address_, std::move(*set), mesh, random_(), now, pool_);
+    if (!made) return false;
+    mesh_.emplace(std::move(*made));
+    for (const node_id other : leaders_) mesh_->add_contact(other);
+    if (leader_) mesh_->add_contact(*leader_);
+    leader_.reset(), heir_.reset();
+    next_beat_ = now + how_.beat;
+    return true;
+}
+
+void group_node::move_to(node_id leader, std::uint64_t now) {
+    leader_ = leader;
+    heir_.reset();
+    to_leader_.start_over(now);
+    leader_heard_ = now;
+    next_beat_ = now;
+    ++counted_.moves;
+}
+
+void group_node::leave(std::uint64_t now, outbox& out) {
+    left_ = true;
+    if (!mesh_) {
+        if (leader_) out.push_back({*leader_, begin_message(group_kind::leave)});
+        return;
+    }
+    // The heir hears that there is no leader any more, and so do the others, who turn to it.
+    for (const auto& [id, m] : members_) {
+        auto message = begin_message(group_kind::elsewhere);
+        const std::vector<node_id> to = heir_ ? std::vector<node_id>{*heir_} : other_leaders();
+        put_nodes(message, to, 8);
+        out.push_back({id, std::move(message)});
+    }
+    mesh_->leave(now, out);
+}
+
+std::vector<node_id> group_node::members_with(std::string_view key) const {
+    std::vector<node_id> found;
+    if (!mesh_) return found;
+    const auto& g = how_.terms.geometry;
+    const auto bits = positions_of(g, hasher(g.hash, g.seed)(key));
+    const auto all = [&](const auto& has) {
+        return std::ranges::all_of(bits, [&](std::uint64_t p) { return has(static_cast<position>(p)); });
+    };
+    if (all([&](position p) { return own_.at(p) != 0; })) found.push_back(self_);
+    for (const auto& [id, m] : members_) {
+        if (all([&](position p) { return m.filter.level(0).test(p); })) found.push_back(id);
+    }
+    return found;
+}
+
+std::vector<node_id> group_node::leaders_with(std::string_view key) const {
+    return mesh_ ? mesh_->who(key) : std::vector<node_id>{};
+}
+
+std::vector<node_id> group_node::other_leaders() const {
+    std::vector<node_id> others;
+    if (!mesh_) return others;
+    for (const node_id id : mesh_->directory().live()) {
+        if (id != self_) others.push_back(id);
+    }
+    // A different few for everybody, so that a group that dissolves does not go to one place.
+    if (!others.empty())
+        std::rotate(others.begin(), others.begin() + static_cast<std::ptrdiff_t>(self_ % others.size()),
+                    others.end());
+    return others;
+}
+
+}  // namespace posy::overlay

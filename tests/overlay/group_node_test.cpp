@@ -1,0 +1,220 @@
+#include "posy/overlay/group_node.hpp"
+
+#include <random>
+#include <set>
+
+#include "simulate/network.hpp"
+#include "statistics.hpp"
+
+namespace posy::overlay {
+namespace {
+
+struct group_world {
+    explicit group_world(simulate::links between = {}) : net(std::move(between), 1), random(1) {
+        how.terms.geometry = {16'384, 5, layout_id::spread};
+        how.terms.most_fill = 0.2;
+        how.mesh.publish.change = 0;
+    }
+    void join(node_id who, std::optional<node_id> leader) {
+        auto node = *group_node::make(who, "node", how, leader, 1, random(), net.now());
+        if (!leader && !truth.empty()) node.add_contact(truth.begin()->first);
+        truth[who];
+        net.join(who, std::move(node));
+    }
+    static std::string key(std::uint64_t i) { return "key " + std::to_string(i); }
+    digest digest_of(std::uint64_t i) const { return hasher()(std::string_view(key(i))); }
+    void insert(node_id who, std::uint64_t object) {
+        net.at(who, [&](group_node& n, std::uint64_t now, outbox&) { n.insert(digest_of(object), now); });
+        truth[who].insert(object);
+    }
+    void remove(node_id who, std::uint64_t object) {
+        net.at(who, [&](group_node& n, std::uint64_t now, outbox&) { n.remove(digest_of(object), now); });
+        truth[who].erase(object);
+    }
+    void crash(node_id who) {
+        net.crash(who);
+        truth.erase(who);
+    }
+    void leave(node_id who) {
+        net.at(who, [](group_node& n, std::uint64_t now, outbox& out) { n.leave(now, out); });
+        crash(who);
+    }
+    void run(std::uint64_t seconds) { net.run_until(net.now() + seconds * 1000); }
+    // Groups of `members` each; every node has five objects.
+    void fill(node_id groups, node_id members) {
+        for (node_id g = 1; g <= groups; ++g) join(g, std::nullopt);
+        for (node_id m = 1; m <= groups * members; ++m) join(100 + m, 1 + m % groups);
+        for (const auto& [who, objects] : std::map(truth)) {
+            for (std::uint64_t i = 0; i < 5; ++i) insert(who, who * 100 + i);
+        }
+    }
+    std::set<node_id> leaders() {
+        std::set<node_id> all;
+        net.each([&](node_id who, const group_node& n) {
+            if (n.leads()) all.insert(who);
+        });
+        return all;
+    }
+    // Everything is found from every leader; and no leader takes anybody to be there who is not.
+    void expect_all_found() {
+        at_least found(100);
+        for (const node_id from : leaders()) {
+            for (const auto& [holder, objects] : truth) {
+                for (const std::uint64_t object : objects) {
+                    auto where = net.find(from)->leaders_with(key(object));
+                    where.push_back(from);
+                    bool there = false;
+                    for (const node_id leader : where) {
+                        ASSERT_TRUE(net.find(leader)) << "a leader that is gone";
+                        const auto members = net.find(leader)->members_with(key(object));
+                        there = there || std::ranges::find(members, holder) != members.end();
+                    }
+                    EXPECT_TRUE(there) << from << " looks for " << object;
+                    ++found;
+                }
+            }
+        }
+    }
+    // The union is exactly the union, bit for bit.
+    void expect_unions_exact() {
+        const auto& g = how.terms.geometry;
+        for (const node_id leader : leaders()) {
+            auto filter = *bloom_filter::make(g);
+            for (const auto& [who, objects] : truth) {
+                if (who != leader && net.find(who)->leader() != leader) continue;
+                for (const std::uint64_t object : objects) filter.insert(digest_of(object));
+            }
+            EXPECT_EQ(net.find(leader)->mesh().set().projection(), filter) << leader;
+        }
+    }
+
+    group_settings how;
+    simulate::network<group_node> net;
+    std::map<node_id, std::set<std::uint64_t>> truth;
+    std::mt19937_64 random;
+};
+
+TEST(group_node, every_object_is_found_through_the_leaders) {
+    group_world w;
+    w.fill(4, 10);
+    w.run(200);
+    EXPECT_EQ(w.leaders().size(), 4u);
+    w.expect_all_found();
+    w.expect_unions_exact();
+}
+
+TEST(group_node, removals_and_leavings_take_bits_out_of_the_union) {
+    group_world w;
+    w.fill(3, 8);
+    w.run(120);
+    for (node_id who = 101; who <= 110; ++who) w.remove(who, who * 100 + 1);
+    w.leave(111);
+    w.crash(112);
+    w.run(120);
+    w.expect_unions_exact();
+    w.expect_all_found();
+    for (const node_id leader : w.leaders())
+        EXPECT_TRUE(w.net.find(leader)->members_with(w.key(112'00)).empty());
+}
+
+TEST(group_node, a_leader_that_crashes_is_replaced_by_its_heir) {
+    group_world w;
+    w.fill(3, 8);
+    w.run(120);
+    const auto heir = w.net.find(2)->heir();
+    ASSERT_TRUE(heir);
+    w.crash(2);
+    w.run(600);
+    EXPECT_EQ(w.leaders().size(), 3u);
+    EXPECT_TRUE(w.net.find(*heir)->leads());
+    w.expect_unions_exact();
+    w.expect_all_found();
+}
+
+TEST(group_node, a_leader_that_leaves_hands_its_group_over_at_once) {
+    group_world w;
+    w.fill(3, 8);
+    w.run(120);
+    const auto heir = w.net.find(3)->heir();
+    w.leave(3);
+    w.run(20);
+    EXPECT_TRUE(w.net.find(*heir)->leads());
+    w.run(180);
+    w.expect_unions_exact();
+    w.expect_all_found();
+}
+
+TEST(group_node, leader_and_heir_lost_at_once_scatter_the_group) {
+    group_world w;
+    w.fill(3, 8);
+    w.run(120);
+    const auto heir = *w.net.find(1)->heir();
+    w.crash(1);
+    w.crash(heir);
+    w.run(900);
+    w.expect_unions_exact();
+    w.expect_all_found();
+}
+
+TEST(group_node, loss_delays_and_no_more) {
+    group_world w({.loss = 0.1});
+    w.how.silent_beats = 8;
+    w.how.mesh.tries = 6;
+    w.fill(3, 8);
+    w.run(600);
+    w.expect_unions_exact();
+    w.expect_all_found();
+}
+
+TEST(group_node, a_full_group_sends_members_elsewhere) {
+    group_world w;
+    w.how.most_members = 5;
+    w.join(1, std::nullopt);
+    w.join(2, std::nullopt);
+    w.run(60);
+    for (node_id who = 101; who <= 108; ++who) w.join(who, 1);
+    for (node_id who = 101; who <= 108; ++who) w.insert(who, who * 100);
+    w.run(300);
+    EXPECT_EQ(w.net.find(1)->members() + w.net.find(2)->members(), 8u);
+    EXPECT_EQ(w.net.find(1)->members(), 5u);
+}
+
+TEST(group_node, hostile_messages_are_counted_and_change_nothing) {
+    group_world w;
+    w.fill(1, 3);
+    w.run(60);
+    const auto before = w.net.find(1)->mesh().set().projection().ones();
+    std::mt19937_64 random(5);
+    std::uint64_t sent = 0;
+    for (; sent < 5000; ++sent) {
+        std::vector<std::byte> noise(1 + random() % 40);
+        for (std::byte& b : noise) b = static_cast<std::byte>(random());
+        noise[0] = static_cast<std::byte>(0x30 + random() % 5);
+        outbox out;
+        // From one stranger: it may become a member with an empty filter, and no more.
+        w.net.find(1)->receive(999, noise, w.net.now(), out);
+    }
+    const auto& counted = w.net.find(1)->counted();
+    EXPECT_GT(counted.bad_messages + counted.throttled + counted.refused, sent / 2);
+    EXPECT_EQ(w.net.find(1)->mesh().set().projection().ones(), before);
+    EXPECT_LE(w.net.find(1)->members(), 4u);
+    w.run(120);
+    w.expect_unions_exact();
+}
+
+TEST(group_node, a_member_that_claims_everything_is_refused) {
+    group_world w;
+    w.fill(1, 2);
+    w.run(60);
+    w.join(555, 1);
+    for (std::uint64_t i = 0; i < 2000; ++i)
+        w.net.at(555, [&](group_node& n, std::uint64_t now, outbox&) {
+            n.insert(w.digest_of(i + 7'000'000), now);
+        });
+    w.run(60);
+    EXPECT_GT(w.net.find(1)->counted().refused, 0u);
+    EXPECT_TRUE(w.net.find(1)->members_with(w.key(7'000'000)).empty());
+}
+
+}  // namespace
+}  // namespace posy::overlay
