@@ -108,7 +108,6 @@ class counting_filter {
     }
     void insert_one(digest);
     bool remove_one(digest);
-        : projection_(std::move(projection)), counters_(std::move(counters)) {}
     void flip_projected(std::uint64_t position);
     template <class Keys>
     void insert_keys(const Keys&);
