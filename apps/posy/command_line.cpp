@@ -7,6 +7,7 @@
 #include <limits>
 #include <sstream>
 
+#include "edit_distance.hpp"
 #include "numbers.hpp"
 #include "tool.hpp"
 
@@ -32,6 +33,64 @@ option_description description_of(const CLI::Option& o) {
             .short_names = o.get_snames(),
             .value = o.get_items_expected_max() > 0 ? o.get_type_name() : "",
             .help = o.get_description()};
+}
+
+constexpr std::size_t help_columns = 100;
+
+// The words of the text in lines of at most this many characters; each but the first is behind a margin.
+std::string wrapped(const std::string& text, std::size_t first, std::size_t margin) {
+    std::string out;
+    std::size_t column = first;
+    std::istringstream words(text);
+    for (std::string word; words >> word;) {
+        if (column > margin && column + 1 + word.size() > help_columns) {
+            out += "\n" + std::string(margin, ' ');
+            column = margin;
+        } else if (column > margin) {
+            out += ' ';
+            ++column;
+        }
+        out += word;
+        column += word.size();
+    }
+    return out;
+}
+
+// Help that fits the columns.
+class narrow_help : public CLI::Formatter {
+  public:
+    std::string make_option(const CLI::Option* o, bool positional) const override {
+        constexpr std::size_t margin = 30;
+        std::string line = "  " + wrapped(make_option_name(o, positional) + make_option_opts(o), 2, 2);
+        line += line.size() + 2 > margin ? "\n" + std::string(margin, ' ')
+                                         : std::string(margin - line.size(), ' ');
+        return line + wrapped(make_option_desc(o), margin, margin) + "\n";
+    }
+};
+
+// The options and commands that could have been meant where there was this.
+std::vector<std::string> names_in(const CLI::App& app, bool options) {
+    std::vector<std::string> all;
+    for (const CLI::Option* o : app.get_options())
+        for (const std::string& name : o->get_lnames()) all.push_back("--" + name);
+    if (options) return all;
+    all.clear();
+    for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
+        all.push_back(command->get_name());
+    return all;
+}
+
+// The arguments that nobody wanted, in words; empty if there are none.
+std::string unwanted(const CLI::App& at, const std::vector<std::string>& left) {
+    if (left.empty()) return {};
+    const std::string word = left.front().substr(0, left.front().find('='));
+    const bool is_option = word.starts_with('-');
+    const bool has_commands = !names_in(at, false).empty();
+    const auto meant = nearest(word, names_in(at, is_option));
+    const std::string hint = meant ? "; did you mean " + *meant + "?" : "";
+    if (is_option) return "there is no option " + word + hint;
+    if (has_commands) return "there is no command '" + word + "'" + hint;
+    return "'" + word + "' is an argument too many";
 }
 
 command_description description_of(const CLI::App& app) {
@@ -136,6 +195,12 @@ bool option::given() const { return option_->count() > 0; }
 
 namespace {
 
+// -o=x would be the file "=x".
+std::string not_behind_a_sign(const std::string& text) {
+    if (!text.starts_with('=')) return {};
+    return "'" + text + "' begins with '='; leave that out behind a short option";
+}
+
 // A number may be written as 1%. Says what is wrong with it; here nothing is.
 std::string from_percent(std::string& text) {
     if (!text.ends_with('%')) return {};
@@ -153,6 +218,7 @@ option command_line::add_option(const std::string& names, T& into, const std::st
     std::string options, value;
     split(names, options, value);
     CLI::Option* const added = app_->add_option(options, into, help);
+    if (!added->get_snames().empty()) add_check(*added, not_behind_a_sign);
     if constexpr (one_of_these<T, double, std::optional<double>, std::vector<double>>)
         added->transform(CLI::Validator(from_percent, ""));
     return option(*added->type_name(value));
@@ -188,6 +254,7 @@ command_line command_line::add_command(const std::string& name, const std::strin
 program::program(const std::string& name, const std::string& version, const std::string& what,
                  const std::string& footer)
     : program(std::make_unique<CLI::App>(what, name)) {
+    owned_->formatter(std::make_shared<narrow_help>());
     owned_->set_version_flag("--version", version);
     owned_->require_subcommand(1);
     owned_->set_help_all_flag("--help-all", "Help of every command");
@@ -201,11 +268,14 @@ program::~program() = default;
 void program::run(int argc, const char* const* argv) {
     const auto fail = [this](const std::exception& why) {
         std::string name = owned_->get_name();
-        for (const CLI::App* at = owned_.get(); !at->get_subcommands().empty();) {
+        const CLI::App* at = owned_.get();
+        while (!at->get_subcommands().empty()) {
             at = at->get_subcommands().front();
             name += " " + at->get_name();
         }
-        throw wrong_use(fmt::format("{}; try '{} --help'", why.what(), name));
+        const std::string strange = unwanted(*at, owned_->remaining(true));
+        throw wrong_use(fmt::format("{}{} '{} --help'", strange.empty() ? why.what() : strange,
+                                    strange.ends_with('?') ? " Try" : "; try", name));
     };
     try {
         owned_->parse(argc, argv);

@@ -335,12 +335,25 @@ void add_info(command_line& app) {
     command.add_flag("-v,--verbose", s->verbose,
                      "Also show which CPU instructions and memory pages are used");
     command.runs([s] {
-        std::string text;  // all or nothing: a stream that turns out to be damaged prints only its error
-        const auto add = [&](message m, const std::string& name) {
-            text += (text.empty() || s->json ? "" : "\n") + describe(std::move(m), name, s->json, s->verbose);
-        };
-        for_each_message(s->files, add, s->reading.limits());
-        print(text);
+        bool first = true;
+        std::string wrong;  // with the last of the files that cannot be read
+        for (const std::string& file : s->files) {
+            std::string text;  // all or nothing: a file that turns out to be damaged has only its error
+            const auto add = [&](message m, const std::string& name) {
+                const bool apart = !s->json && !(first && text.empty());
+                text += (apart ? "\n" : "") + describe(std::move(m), name, s->json, s->verbose);
+            };
+            try {
+                for_each_message({file}, add, s->reading.limits());
+            } catch (const failure& why) {
+                if (!wrong.empty()) fmt::print(stderr, "posy: {}\n", wrong);
+                wrong = why.what();
+                continue;
+            }
+            print(text);
+            first = first && text.empty();
+        }
+        if (!wrong.empty()) throw failure(wrong);
     });
 }
 

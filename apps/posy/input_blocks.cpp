@@ -240,7 +240,10 @@ input_size size_of(const key_options& options) {
     for (const std::string& path : options.files.empty() ? std::vector<std::string>{"-"} : options.files) {
         struct stat status {};
         if ((path == "-" ? fstat(STDIN_FILENO, &status) : stat(path.c_str(), &status)) != 0) {
-            throw failure(display_name(path) + ": " + base::system_error("cannot open").message);
+            const bool like_a_key = errno == ENOENT && path.find_first_of("./") == std::string::npos;
+            throw failure(
+                display_name(path) + ": " + base::system_error("cannot open").message +
+                (like_a_key ? "; keys come from files: if this is a key, write it to standard input" : ""));
         }
         const bool from_start =
             path != "-" || (base::position(STDIN_FILENO) == std::uint64_t{0} && status.st_size > 0);

@@ -231,9 +231,12 @@ void add_plan(command_line& app) {
     command.add_flag("--tradeoff", s->table,
                      "Show the best plan for every number of hashes instead of one plan");
     s->bounds.add_to(command);
-    command.add_option("--plot FILE", s->plot,
-                       "File for a picture of the rate against hashes and bits per item, in SVG; needs "
-                       "gnuplot (default: no picture)");
+    command
+        .add_option("--plot FILE", s->plot,
+                    "File for a picture of the rate against hashes and bits per item, in SVG; needs "
+                    "gnuplot (default: no picture)")
+        .excludes("--tradeoff")
+        .excludes("--sketch");
     command.runs([s] {
         const wishes want = s->shape.to_wishes();
         json j;

@@ -1,7 +1,7 @@
 // posy query: which of these keys may be in the set.
 #include <fmt/core.h>
 
-#include <atomic>
+#include <algorithm>
 #include <memory>
 
 #include "keys.hpp"
@@ -34,28 +34,29 @@ class query {
   public:
     query(const options& o, const Filter& filter) : o_(o), filter_(filter), hash_(filter.hash()) {}
 
-    // The keys of the block that are to be printed.
-    std::string operator()(const block& piece) {
+    // The keys of the block that are to be printed, and how many there are.
+    struct answers {
         std::string out;
-        answer(piece, out);
-        return out;
+        std::uint64_t asked = 0, found = 0;
+    };
+    answers operator()(const block& piece) const {
+        answers all;
+        answer(piece, all);
+        return all;
     }
-    std::uint64_t asked() const { return asked_; }
-    std::uint64_t found() const { return found_; }
 
   private:
-    void answer(const block& piece, std::string& out) {
+    void answer(const block& piece, answers& all) const {
         std::vector<digest> digests;
         std::vector<std::string_view> texts;
-        std::uint64_t asked = 0, found = 0;
         const auto tell = [&](std::string_view text, bool yes, std::optional<std::uint64_t> value = {}) {
-            ++asked;
+            ++all.asked;
             if (yes == o_.invert) return;
-            ++found;
+            ++all.found;
             if (o_.count || o_.quiet || o_.json) return;
-            out.append(text);
-            if (value) out.append("\t").append(std::to_string(*value));
-            out.push_back(o_.keys.record_end());
+            all.out.append(text);
+            if (value) all.out.append("\t").append(std::to_string(*value));
+            all.out.push_back(o_.keys.record_end());
         };
         for_each_key(o_.keys, piece, [&](std::string_view key, std::string_view text) {
             if (o_.near && key.size() > longest_near)
@@ -76,18 +77,15 @@ class query {
             filter_.find(digests, values);
             for (std::size_t i = 0; i < digests.size(); ++i) tell(texts[i], values[i].has_value(), values[i]);
         } else {
-            const std::unique_ptr<bool[]> answers(new bool[digests.size()]);
-            filter_.may_contain(digests, {answers.get(), digests.size()});
-            for (std::size_t i = 0; i < digests.size(); ++i) tell(texts[i], answers[i]);
+            const std::unique_ptr<bool[]> yes(new bool[digests.size()]);
+            filter_.may_contain(digests, {yes.get(), digests.size()});
+            for (std::size_t i = 0; i < digests.size(); ++i) tell(texts[i], yes[i]);
         }
-        asked_ += asked;
-        found_ += found;
     }
 
     const options& o_;
     const Filter& filter_;
     hasher hash_;
-    std::atomic<std::uint64_t> asked_ = 0, found_ = 0;
 };
 
 template <class Filter>
@@ -96,22 +94,50 @@ double rate_of(const Filter& filter) {
 }
 double rate_of(const compressed_filter& filter) { return take(filter.false_positive_rate(), "query"); }
 
+// How many keys each file had, in the order of the files.
+class tally {
+  public:
+    explicit tally(const std::vector<std::string>& files) {
+        for (const std::string& file : files) counts_.emplace_back(display_name(file), 0);
+    }
+    void add(const std::string& file, std::uint64_t found) {
+        const auto place = std::ranges::find(counts_, file, &entry::first);
+        if (place != counts_.end()) place->second += found;
+    }
+    // Like grep: with several files, each on its line.
+    std::string text(std::uint64_t all) const {
+        if (counts_.size() < 2) return fmt::format("{}\n", all);
+        std::string lines;
+        for (const auto& [file, count] : counts_) lines += fmt::format("{}:{}\n", file, count);
+        return lines;
+    }
+
+  private:
+    using entry = std::pair<std::string, std::uint64_t>;
+    std::vector<entry> counts_;
+};
+
 template <class Filter>
 void run(const options& o, const Filter& filter) {
     if (o.near) warn_if_near_is_vague(rate_of(filter), o.alphabet);
-    query<Filter> q(o, filter);
+    const query<Filter> q(o, filter);
+    tally by_file(o.keys.files);
+    std::uint64_t asked = 0, found = 0;
     for_each_block_in_order(o.keys, "querying", [&](const block& piece) {
-        return [out = q(piece)] {
-            if (!out.empty()) print(out);
+        return [&, file = piece.file, all = q(piece)] {
+            asked += all.asked;
+            found += all.found;
+            by_file.add(file->name, all.found);
+            if (!all.out.empty()) print(all.out);
         };
     });
-    if (o.json) {
-        print(fmt::format("{{\"keys\": {}, \"{}\": {}, \"false_positive_rate\": {}}}\n", q.asked(),
-                          o.invert ? "absent" : "may_be_present", q.found(), rate_of(filter)));
-    } else if (o.count) {
-        print(fmt::format("{}\n", q.found()));
+    if (o.json && !o.quiet) {
+        print(fmt::format("{{\"keys\": {}, \"{}\": {}, \"false_positive_rate\": {}}}\n", asked,
+                          o.invert ? "absent" : "may_be_present", found, rate_of(filter)));
+    } else if (o.count && !o.quiet) {
+        print(by_file.text(found));
     }
-    if (q.found() == 0) throw answer_is_no{};
+    if (found == 0) throw answer_is_no{};
 }
 
 void run(const options& o) {
@@ -146,7 +172,8 @@ void add_query(command_line& app) {
     o->how.add_to(command);
     o->reading.add_to(command);
     command.add_flag("-v,--invert", o->invert, "Print the keys that are certainly not in the set");
-    command.add_flag("-c,--count", o->count, "Print only the number of keys");
+    command.add_flag("-c,--count", o->count,
+                     "Print only the number of keys; with several files, that of each");
     command.add_flag("-q,--quiet", o->quiet, "Print nothing; only set the exit status");
     command.add_flag(
         "--near", o->near,

@@ -201,15 +201,12 @@ void add_seen(command_line& app) {
         app, "seen", "Print the keys that were not seen lately",
         "  posy seen --window 10m --time-field 1 --field 2 log.csv      no repetitions within 10 minutes\n"
         "  posy seen --window 1d --state seen.posy new.txt              what is new since yesterday's runs\n"
-        "A key is remembered from when it was last seen, for the window and up to one generation more. Of "
-        "the\n"
-        "new keys, a share of at most --fpr is taken for seen, however unevenly keys come, as long as no "
-        "window\n"
-        "has more than --items. A generation ends after its part of the window or of --items, whichever "
-        "comes\n"
-        "first; a key that comes back within a generation counts once, and one that comes back later again.\n"
-        "With --state, SIGINT, SIGTERM and a closed pipe end the input: what was read until then is "
-        "remembered.\n"
+        "A key is remembered from when it was last seen, for the window and up to one generation more.\n"
+        "Of the new keys, a share of at most --fpr is taken for seen, however unevenly keys come, as long\n"
+        "as no window has more than --items. A generation ends after its part of the window or of --items,\n"
+        "whichever comes first; a key that comes back within a generation counts once, and one that comes\n"
+        "back later again. With --state, SIGINT, SIGTERM and a closed pipe end the input: what was read\n"
+        "until then is remembered.\n"
         "Exit status: 0 if a key was printed, 1 if none, 2 on an error.");
     o->keys.add_to(command);
     command.add_option("--window TIME", o->window,

@@ -43,7 +43,7 @@ class Documents(ToolTest):
             self.assertEqual(subprocess.run([POSY, "--help"], stdout=full, stderr=subprocess.DEVNULL).returncode, 2)
 
     def test_commands_that_do_not_exist(self):
-        self.fails("bild", saying="try 'posy --help'")
+        self.fails("bild", saying="there is no command 'bild'; did you mean build? Try 'posy --help'")
         self.fails("build", saying="--output is required")
         self.fails("info", saying="FILES is required")
         self.fails("completion", "tcsh", saying="try 'posy completion --help'")
