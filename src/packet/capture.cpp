@@ -82,7 +82,7 @@ capture_reader::step capture_reader::next_record(byte_view& input, captured& int
                           std::to_string(most_captured),
                       8);
     if (input.size() - 16 < length) return step::more;
-    into.time = 1'000'000'000ULL * number(&input[0]) + number(&input[4]) * (nanoseconds_ ? 1ULL : 1000ULL);
+    into.time = 1'000'000'000ULL * number(input.data()) + number(&input[4]) * (nanoseconds_ ? 1ULL : 1000ULL);
     into.original_length = number(&input[12]);
     into.link = interfaces_[0].link;
     into.frame = input.subspan(16, length);

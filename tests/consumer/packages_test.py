@@ -58,7 +58,7 @@ class Packages(Ways):
         self.assertEqual(set(needs), {"libposy-dev", "posy"})
         for needed in ("libxxhash-dev", "libssl-dev", "pkg-config"):
             self.assertIn(needed, needs["libposy-dev"])
-        for needed in ("libc6", "libstdc++6", "libxxhash", "libssl", "libleveldb", "libfmt"):
+        for needed in ("libc6", "libstdc++6", "libxxhash", "libssl", "libleveldb", "libfmt", "libpcap"):
             self.assertIn(needed, needs["posy"])
 
     @unittest.skipUnless(shutil.which("rpmbuild"), "rpmbuild is not installed")
