@@ -109,6 +109,7 @@ overlay::tree_settings tree_run::settings() const {
                         .hashes = hashes,
                         .layout = layout_id::spread};
     s.beat = options_.churn > 0 ? 30'000 : 600'000;
+    s.terms.most_fill = 0.9;  // more than all objects below one child would fill
     s.seeds = {0};
     s.lookups.attempts = 1000;
     return s;
