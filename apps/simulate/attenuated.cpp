@@ -258,8 +258,9 @@ double attenuated_run::whole_bytes(node_id from) {
         std::set<std::pair<node_id, node_id>> next;
         for (const auto& [a, b] : links) {
             overlay::filter_sender sender(settings().terms, 1);
-            const auto whole =
-                sender.next(1, 0, [&](unsigned level) { return net_.find(b)->level(a, level).sorted(); });
+            const auto whole = sender.next(1, 0, [&, one = a, other = b](unsigned level) {
+                return net_.find(other)->level(one, level).sorted();
+            });
             bytes += static_cast<double>(whole->size()) + reply;
             for (const node_id c : world_.neighbours(b)) {
                 if (c != a) next.insert({b, c});
@@ -293,7 +294,7 @@ std::vector<figure> attenuated_run::figures(const outcome& near, const outcome& 
     const auto wrong = [&](const outcome& o) {  // hops of a request that could not succeed
         return std::sqrt(o.by_filter / static_cast<double>(std::max<std::uint64_t>(o.asked, 1)));
     };
-    const double asked = static_cast<double>(near.asked + far.asked);
+    const auto asked = static_cast<double>(near.asked + far.asked);
     const double is_near = static_cast<double>(near.asked) / asked;
     return {
         {"lookups of existing objects", asked},
@@ -336,7 +337,7 @@ plot attenuated_run::found_by_copies() const {
 
 report attenuated_run::run() {
     build();
-    const double built = static_cast<double>(update_bytes());
+    const auto built = static_cast<double>(update_bytes());
     const auto published =
         static_cast<double>(net_.sent().bytes_of_kind[static_cast<std::size_t>(attenuated_kind::publish)] +
                             net_.sent().bytes_of_kind[static_cast<std::size_t>(attenuated_kind::kept)]);

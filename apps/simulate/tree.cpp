@@ -268,7 +268,7 @@ plot tree_run::wrong_turns_by_distance() const {
 report tree_run::run() {
     for (node_id who = 0; who < nodes_; ++who) join(who);
     net_.run_until(net_.now() + settling);
-    const double build_bytes = static_cast<double>(update_bytes());
+    const auto build_bytes = static_cast<double>(update_bytes());
     ask(true, queries_);
     ask(false, queries_ / 10);
     if (options_.churn == 0) {

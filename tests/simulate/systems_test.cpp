@@ -51,7 +51,7 @@ TEST(simulated_systems, a_tree_finds_everything_though_messages_are_lost) {
 }
 
 TEST(simulated_systems, attenuated_filters_are_as_predicted) {
-    const report r = run_attenuated({.nodes = 1000, .objects = 30'000, .queries = 20'000, .seed = 3});
+    const report r = run_attenuated({.nodes = 600, .objects = 18'000, .queries = 10'000, .seed = 3});
     EXPECT_EQ(named(r, "found, where a copy is near").measured, 1);
     EXPECT_EQ(named(r, "found, where none is near").measured, 1);
     EXPECT_EQ(named(r, "absent objects answered as absent").measured, 1);
