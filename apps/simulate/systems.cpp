@@ -7,6 +7,9 @@ namespace posy::simulate {
 std::span<const system> systems() {
     // One line per system: its name, what it is, its function.
     static const std::vector<system> all{
+        {"tree", "a tree of nodes: requests go up until a filter says yes, and down from there", run_tree},
+        {"attenuated", "for each neighbour a filter per distance: requests go to the nearest copy, or home",
+         run_attenuated},
         {"geographic", "a square divided in four, filters for siblings, hosts that move", run_geographic},
         {"keywords", "an inverted index spread over nodes, conjunctive queries by filters", run_keywords},
         {"multicast", "a tree of routers with a filter of groups per interface", run_multicast},
