@@ -16,15 +16,14 @@ report run_tree(const options&);
 report run_attenuated(const options&);
 report run_loops(const options&);
 report run_traceback(const options&);
+report run_geographic(const options&);
+report run_keywords(const options&);
+report run_multicast(const options&);
+report run_blue(const options&);
 
 // In the order of docs/networks.md.
 std::span<const system> systems();
 // Null if there is none of that name.
 const system* find_system(std::string_view name);
-
-report run_geographic(const options&);
-report run_keywords(const options&);
-report run_multicast(const options&);
-report run_blue(const options&);
 
 }  // namespace posy::simulate
