@@ -245,13 +245,10 @@ void add_flows(command_line& app) {
         "terminal\n"
         "  tcpdump -w - | posy flows --interval 1m --json               standard input\n"
         "  posy flows netflow.csv --by src                              flow records\n"
-        "The size of a flow lies between the columns 'certain' and 'bytes' (or 'packets'). A flow that was "
-        "large in\n"
-        "one interval is counted exactly in the next. No flow above the last line of a table is missing in "
-        "it.\n"
-        "Packets that are malformed, or captured too short for what --by asks, are counted apart. Of a "
-        "damaged\n"
-        "file, everything before the damage is counted.\n"
+        "The size of a flow lies between the columns 'certain' and 'bytes' (or 'packets'). A flow that was\n"
+        "large in one interval is counted exactly in the next. No flow above the last line of a table is\n"
+        "missing in it. Packets that are malformed, or captured too short for what --by asks, are counted\n"
+        "apart. Of a damaged file, everything before the damage is counted.\n"
         "Exit status: 0 if a flow was printed, 1 if none, 2 on an error or a damaged file.");
     add_input_options(command, *o);
     add_question_options(command, *o);

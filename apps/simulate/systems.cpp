@@ -15,17 +15,14 @@ std::span<const system> systems() {
         {"tree", "a tree of nodes: requests go up until a filter says yes, and down from there", run_tree},
         {"attenuated", "for each neighbour a filter per distance: requests go to the nearest copy, or home",
          run_attenuated},
-        {"loops", "packets with a small filter of the nodes they have visited, by which loops are noticed",
-         run_loops},
-        {"traceback", "routers that keep digests of packets, and the way of a packet back to its source",
-         run_traceback},
-        {"tree", "a tree of nodes: requests go up until a filter says yes, and down from there", run_tree},
-        {"attenuated", "for each neighbour a filter per distance: requests go to the nearest copy, or home",
-         run_attenuated},
         {"geographic", "a square divided in four, filters for siblings, hosts that move", run_geographic},
         {"keywords", "an inverted index spread over nodes, conjunctive queries by filters", run_keywords},
         {"multicast", "a tree of routers with a filter of groups per interface", run_multicast},
+        {"loops", "packets with a small filter of the nodes they have visited, by which loops are noticed",
+         run_loops},
         {"blue", "Stochastic Fair Blue, drop-tail and RED, with a flow that does not yield", run_blue},
+        {"traceback", "routers that keep digests of packets, and the way of a packet back to its source",
+         run_traceback},
     };
     return all;
 }

@@ -116,8 +116,9 @@ std::vector<node_id> group_node::members_with(std::string_view key) const {
         return std::ranges::all_of(bits, [&](std::uint64_t p) { return has(static_cast<position>(p)); });
     };
     if (all([&](position p) { return own_.at(p) != 0; })) found.push_back(self_);
-    for (const auto& [id, m] : members_) {
-        if (all([&](position p) { return m.filter.level(0).test(p); })) found.push_back(id);
+    for (const auto& entry : members_) {
+        const auto& filter = entry.second.filter;
+        if (all([&](position p) { return filter.level(0).test(p); })) found.push_back(entry.first);
     }
     return found;
 }

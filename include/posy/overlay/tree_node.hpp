@@ -1,10 +1,9 @@
 // A node of a tree that finds objects by filters (Czerwinski et al. 1999; Broder & Mitzenmacher 2004, 6.1).
 //
-//           root                 A node knows its own objects, the filter of everything below each of its
-//          /    \                children, and the union of them all, which is what its parent holds of it.
-//        a        b    ← ask     A request goes up until a child's filter says yes, and down from there.
-//        Where
-//       / \      / \             nothing below says yes, after all, it comes back, and the next is tried.
+//           root               A node knows its own objects, the filter of everything below each child,
+//          /    \              and the union of them all, which is what its parent holds of it. A request
+//        a        b  ← ask     goes up until a child's filter says yes, and down from there. Where nothing
+//       / \      / \           below has it after all, it comes back, and the next child is tried.
 //      c   d    e   f
 //
 // Objects are counted into the union, and a child's bit leaves it when nobody else below has it: removals
