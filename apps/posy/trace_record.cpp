@@ -140,7 +140,7 @@ void record(const record_options& o) {
 void add_trace_record(command_line& trace) {
     const auto o = std::make_shared<record_options>();
     command_line command = add_command(
-        trace, "record", "Remember the packets of an interface or a capture file in a folder of digests",
+        trace, "record", "Remember the packets of an interface or a capture file in digests",
         "  posy trace record -i eth0 -o /var/lib/digests --keep 10GiB\n"
         "  posy trace record -i capture.pcap -o digests\n"
         "A page of digests ends after --interval or --packets, whichever comes first, and can be asked for "

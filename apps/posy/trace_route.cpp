@@ -148,7 +148,7 @@ void route(const route_options& o) {
 void add_trace_route(command_line& trace) {
     const auto o = std::make_shared<route_options>();
     command_line command = add_command(
-        trace, "route", "Find the way that a packet took, from the digests of the routers of a network",
+        trace, "route", "Find the way of a packet, from the digests of the routers",
         "  posy trace route network.txt attack.pcap --victim r3\n"
         "The topology has a line for each router: its name, the folder or URL of its digests ('-' if it has "
         "none),\n"
