@@ -42,8 +42,8 @@ shares measure(packet_queue& queue, const bottleneck_settings& s, std::uint64_t 
     return all;
 }
 
-packet::fair_blue_settings settings_for(const bottleneck_settings& s, std::uint64_t seed) {
-    packet::fair_blue_settings b;
+packets::fair_blue_settings settings_for(const bottleneck_settings& s, std::uint64_t seed) {
+    packets::fair_blue_settings b;
     b.limit = limit;
     b.penalty_rate = s.rate / (s.yielding + s.unyielding) * s.unyielding;
     b.seed = seed;

@@ -17,7 +17,7 @@
 namespace posy::simulate {
 namespace {
 
-using packet::multicast_router;
+using packets::multicast_router;
 
 constexpr std::size_t branches = 4, up = branches;
 

@@ -66,7 +66,7 @@ class red : public drop_tail {
 
 class fair_blue_of_flows : public packet_queue {
   public:
-    explicit fair_blue_of_flows(const packet::fair_blue_settings& s) : queue_(s) {}
+    explicit fair_blue_of_flows(const packets::fair_blue_settings& s) : queue_(s) {}
     bool push(queued_packet p, std::uint64_t now, double chance) override {
         return is_queued(queue_.push(p, hasher()(p.flow), now, chance, true));
     }
@@ -80,7 +80,7 @@ class fair_blue_of_flows : public packet_queue {
     std::uint64_t changes() const { return queue_.state().changes(); }
 
   private:
-    packet::fair_blue_queue<queued_packet> queue_;
+    packets::fair_blue_queue<queued_packet> queue_;
 };
 
 }  // namespace posy::simulate

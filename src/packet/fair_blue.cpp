@@ -5,7 +5,7 @@
 #include "base/mix.hpp"
 #include "posy/base/wide.hpp"
 
-namespace posy::packet {
+namespace posy::packets {
 
 fair_blue::fair_blue(const fair_blue_settings& s, std::uint64_t now)
     : settings_(s), change_at_(now + s.rehash), tokens_(s.penalty_burst), filled_at_(now) {
@@ -101,4 +101,4 @@ void fair_blue::leave(const ticket& t) {
     --queued_;
 }
 
-}  // namespace posy::packet
+}  // namespace posy::packets

@@ -2,7 +2,7 @@
 
 #include "posy/plan.hpp"
 
-namespace posy::packet {
+namespace posy::packets {
 
 result<multicast_router> multicast_router::make(const settings& s) {
     if (s.interfaces == 0 || (s.upstream && *s.upstream >= s.interfaces))
@@ -43,4 +43,4 @@ std::vector<std::size_t> multicast_router::forward(byte_view group,
     return leaves;
 }
 
-}  // namespace posy::packet
+}  // namespace posy::packets

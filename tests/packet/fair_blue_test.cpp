@@ -7,7 +7,7 @@
 #include "posy/theory/fair_blue.hpp"
 #include "statistics.hpp"
 
-namespace posy::packet {
+namespace posy::packets {
 namespace {
 
 digest flow(std::uint64_t i) { return hasher()(i); }
@@ -130,4 +130,4 @@ TEST(FairBlue, AccidentsAreThoseOfTheory) {
 }
 
 }  // namespace
-}  // namespace posy::packet
+}  // namespace posy::packets

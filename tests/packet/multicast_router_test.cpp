@@ -11,7 +11,7 @@
 #include "posy/theory/multicast.hpp"
 #include "statistics.hpp"
 
-namespace posy::packet {
+namespace posy::packets {
 namespace {
 
 constexpr multicast_router::settings four{.interfaces = 4, .groups = 500, .rate = 0.02};
@@ -107,4 +107,4 @@ TEST(MulticastTheory, VainPacketsAreABranchingProcess) {
 }
 
 }  // namespace
-}  // namespace posy::packet
+}  // namespace posy::packets

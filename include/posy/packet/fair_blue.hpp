@@ -26,7 +26,7 @@
 
 #include "posy/digest.hpp"
 
-namespace posy::packet {
+namespace posy::packets {
 
 struct fair_blue_settings {
     unsigned levels = 8, bins = 16;      // bins per level
@@ -132,4 +132,4 @@ class fair_blue_queue {
     std::deque<entry> packets_;
 };
 
-}  // namespace posy::packet
+}  // namespace posy::packets

@@ -21,7 +21,7 @@
 
 #include "posy/counting_filter.hpp"
 
-namespace posy::packet {
+namespace posy::packets {
 
 class multicast_router {
   public:
@@ -58,4 +58,4 @@ class multicast_router {
     std::uint64_t refused_ = 0;
 };
 
-}  // namespace posy::packet
+}  // namespace posy::packets
