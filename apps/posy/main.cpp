@@ -44,6 +44,7 @@ int run(int argc, char** argv) {
     add_seal(app);
     add_seen(app);
     add_papers(app);
+    add_simulate(app);
 #ifdef POSY_NODE
     add_follow(app);
     add_node(app);

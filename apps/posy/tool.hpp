@@ -92,6 +92,7 @@ void add_reconcile(command_line&, const std::vector<std::string>& peer_command);
 void add_seal(command_line&);
 void add_seen(command_line&);
 void add_papers(command_line&);
+void add_simulate(command_line&);
 #ifdef POSY_NODE
 void add_follow(command_line&);
 void add_node(command_line&);

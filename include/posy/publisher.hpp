@@ -71,6 +71,9 @@ class publisher {
     // Replaces the set by one with another geometry, seed or content, and publishes it at once. Deltas do not
     // reach back beyond this.
     result<void> rebase(counting_filter set, std::uint64_t now);
+    // The published generation gets this number, which must be higher: others know generations of an earlier
+    // life. Deltas do not reach back beyond this.
+    void renumber(std::uint64_t generation);
 
   private:
     struct step {

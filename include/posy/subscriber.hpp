@@ -22,6 +22,7 @@
 
 namespace posy {
 
+class shared_filters;
 struct opened_frame;
 
 // What became of a message.
@@ -47,6 +48,8 @@ class subscriber {
   public:
     explicit subscriber(const read_limits& limits = {}) : limits_(limits) {}
     void set_limits(const read_limits& limits) { limits_ = limits; }
+    // Decodes no message that another subscriber of this pool has decoded. The pool must outlive its use.
+    void share(shared_filters* pool) { pool_ = pool; }
 
     reception receive(byte_view message, std::uint64_t now, sequence = sequence::ascending);
     // Why the last message was damaged or too large.
@@ -57,6 +60,7 @@ class subscriber {
 
     // The filter that is held; null until a full filter has arrived.
     const bloom_filter* filter() const { return filter_.get(); }
+    const std::shared_ptr<const bloom_filter>& shared_filter() const { return filter_; }
     std::optional<std::uint64_t> generation() const {
         return filter_ ? std::optional(generation_) : std::nullopt;
     }
@@ -82,13 +86,15 @@ class subscriber {
     // What will become of a message with this header; nothing if it must be decoded to find out.
     std::optional<reception> judge(const opened_frame&, sequence);
     std::optional<reception> judge_base(const opened_frame&);
-    reception decode(const opened_frame&);
+    reception decode(const opened_frame&, byte_view message);
+    result<std::shared_ptr<const bloom_filter>> decoded(const opened_frame&) const;
     // The answer may take as much memory as the filter that is held, however short it is.
     read_limits limits() const;
     reception refuse(reception, std::string why);
-    void hold(bloom_filter filter, std::uint64_t generation);
+    void hold(std::shared_ptr<const bloom_filter>, std::uint64_t generation);
 
     read_limits limits_;
+    shared_filters* pool_ = nullptr;
     std::shared_ptr<const bloom_filter> filter_;
     std::uint64_t generation_ = 0;
     std::uint32_t checksum_ = 0;  // of its bits

@@ -116,4 +116,11 @@ result<void> publisher::rebase(counting_filter set, std::uint64_t now) {
     return {};
 }
 
+void publisher::renumber(std::uint64_t generation) {
+    generation_ = generation;
+    history_.clear();
+    whole_.reset();
+    deltas_.clear();
+}
+
 }  // namespace posy

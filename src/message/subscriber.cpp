@@ -1,5 +1,6 @@
 #include "posy/subscriber.hpp"
 
+#include "posy/shared_filters.hpp"
 #include "reading.hpp"
 
 namespace posy {
@@ -10,7 +11,7 @@ reception subscriber::receive(byte_view bytes, std::uint64_t now, sequence order
     if (!opened) return refuse(reception::damaged, opened.error().text());
     if (opened->size != bytes.size()) return refuse(reception::damaged, std::string(several_messages));
     const auto judged = judge(*opened, order);
-    const reception r = judged ? *judged : decode(*opened);
+    const reception r = judged ? *judged : decode(*opened, bytes);
     if (r == reception::replaced || r == reception::updated || r == reception::duplicate) updated_at_ = now;
     return r;
 }
@@ -50,20 +51,31 @@ std::optional<reception> subscriber::judge_base(const opened_frame& opened) {
     return reception::wrong_base;
 }
 
-// The present filter stays unchanged, because copies may use it: the flips become the new filter.
-reception subscriber::decode(const opened_frame& opened) {
-    auto parsed = read_body(opened, limits());
-    if (!parsed) return refuse(reception::damaged, parsed.error().text());
-    if (auto* filter = std::get_if<bloom_filter>(&parsed->body)) {
-        hold(std::move(*filter), parsed->generation);
-        return reception::replaced;
+reception subscriber::decode(const opened_frame& opened, byte_view message) {
+    const bool delta = opened.header.kind == frame::kind::delta;
+    const auto base = delta ? edition() : std::nullopt;
+    auto filter = pool_ ? pool_->find(message, base) : nullptr;
+    if (!filter) {
+        auto made = decoded(opened);
+        if (!made) return refuse(reception::damaged, made.error().text());
+        filter = std::move(*made);
+        if (pool_) pool_->keep(message, base, filter);
     }
+    hold(std::move(filter), opened.header.generation);
+    return delta ? reception::updated : reception::replaced;
+}
+
+// The present filter stays unchanged, because copies may use it: the flips become the new filter.
+result<std::shared_ptr<const bloom_filter>> subscriber::decoded(const opened_frame& opened) const {
+    auto parsed = read_body(opened, limits());
+    if (!parsed) return parsed.error();
+    if (auto* filter = std::get_if<bloom_filter>(&parsed->body))
+        return std::make_shared<const bloom_filter>(std::move(*filter));
     auto& delta = std::get<filter_delta>(parsed->body);
     delta.flips.exclude(filter_->bits());
     auto next = bloom_filter::from_bits(delta.geometry, std::move(delta.flips), delta.items);
     next.set_provenance({delta.items, delta.intersection, filter_->provenance().planned});
-    hold(std::move(next), parsed->generation);
-    return reception::updated;
+    return std::make_shared<const bloom_filter>(std::move(next));
 }
 
 reception subscriber::refuse(reception what, std::string why) {
@@ -72,9 +84,9 @@ reception subscriber::refuse(reception what, std::string why) {
     return what;
 }
 
-void subscriber::hold(bloom_filter filter, std::uint64_t generation) {
-    checksum_ = bits_checksum(filter.bits());
-    filter_ = std::make_shared<const bloom_filter>(std::move(filter));
+void subscriber::hold(std::shared_ptr<const bloom_filter> filter, std::uint64_t generation) {
+    checksum_ = bits_checksum(filter->bits());
+    filter_ = std::move(filter);
     generation_ = generation;
     wants_ = whole_ = false;
 }

@@ -1,0 +1,138 @@
+// posy simulate: a system of docs/networks.md on a simulated network, and what it shows beside theory.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "gnuplot.hpp"
+#include "numbers.hpp"
+#include "simulate/systems.hpp"
+#include "tool.hpp"
+
+namespace posy::tool {
+namespace {
+
+using json = nlohmann::ordered_json;
+
+struct simulate_arguments {
+    std::string system, plot;
+    std::uint64_t nodes = 0, objects = 0, queries = 0;
+    simulate::options options;
+    bool list = false, as_json = false;
+};
+
+std::string list_of_systems() {
+    std::size_t widest = 0;
+    for (const auto& s : simulate::systems()) widest = std::max(widest, s.name.size());
+    std::string text;
+    for (const auto& s : simulate::systems()) text += fmt::format("{:{}}  {}\n", s.name, widest, s.what);
+    return text;
+}
+
+// What is not finite is null.
+json number(std::optional<double> x) { return x && std::isfinite(*x) ? json(*x) : json(nullptr); }
+
+json to_json(const simulate::plot& p) {
+    json curves = json::array();
+    for (const auto& c : p.curves) curves.push_back({{"name", c.name}, {"points", c.points}});
+    return {{"title", p.title}, {"x", p.x}, {"y", p.y}, {"curves", curves}};
+}
+
+json to_json(const simulate::report& r) {
+    json figures = json::array(), plots = json::array();
+    for (const auto& f : r.figures) {
+        figures.push_back({{"name", f.name},
+                           {"measured", number(f.measured)},
+                           {"predicted", number(f.predicted)},
+                           {"deviation", number(f.deviation)},
+                           {"unit", f.unit}});
+    }
+    for (const auto& p : r.plots) plots.push_back(to_json(p));
+    return {{"system", r.system}, {"what", r.what}, {"figures", figures}, {"plots", plots}};
+}
+
+// Text for gnuplot, in single quotes.
+std::string quoted(std::string text) {
+    for (std::size_t at = 0; (at = text.find('\'', at)) != std::string::npos; at += 2)
+        text.insert(at, 1, '\'');
+    return "'" + text + "'";
+}
+
+std::string script_of(const simulate::plot& p, std::size_t number) {
+    std::string data, lines;
+    for (std::size_t i = 0; i < p.curves.size(); ++i) {
+        const auto& c = p.curves[i];
+        data += fmt::format("$d{}_{} << EOD\n", number, i);
+        for (const auto& [x, y] : c.points) data += fmt::format("{} {}\n", x, y);
+        data += "EOD\n";
+        lines += fmt::format("{}$d{}_{} with linespoints pt 7 ps 0.4 lw 2 title {}", i ? ", " : "plot ",
+                             number, i, quoted(c.name));
+    }
+    return fmt::format("{}set title {}\nset xlabel {}\nset ylabel {}\n{}\n", data, quoted(p.title),
+                       quoted(p.x), quoted(p.y), lines);
+}
+
+void draw_report(const simulate::report& r, const std::string& path) {
+    std::string plots;
+    std::size_t drawn = 0;
+    for (const auto& p : r.plots) {
+        if (std::ranges::any_of(p.curves, [](const auto& c) { return !c.points.empty(); })) {
+            plots += script_of(p, drawn++);
+        }
+    }
+    if (!drawn) throw failure(fmt::format("simulate: the report of '{}' has nothing to plot", r.system));
+    draw(fmt::format("set terminal svg size 900,{} dynamic background rgb 'white' font 'sans,13' noenhanced\n"
+                     "set grid ytics lc rgb '#dddddd'\nset key top left\nset multiplot layout {},1\n{}unset "
+                     "multiplot\n",
+                     420 * drawn, drawn, plots),
+         path);
+}
+
+void simulate_system(const simulate_arguments& a) {
+    const auto* system = simulate::find_system(a.system);
+    if (!system) {
+        throw failure(
+            fmt::format("simulate: there is no system '{}'; 'posy simulate --list' shows them", a.system));
+    }
+    if (!a.plot.empty()) check_gnuplot();
+    const simulate::report r = system->run(a.options);
+    print(a.as_json ? to_json(r).dump(2) + "\n" : simulate::table(r));
+    if (!a.plot.empty()) draw_report(r, a.plot);
+}
+
+}  // namespace
+
+void add_simulate(command_line& app) {
+    command_line command = add_command(
+        app, "simulate", "Run a networked system on a simulated network and compare it with theory",
+        "  posy simulate --list\n"
+        "  posy simulate tree --nodes 1000 --objects 100k\n"
+        "  posy simulate attenuated --seed 7 --plot attenuated.svg --json");
+    auto a = std::make_shared<simulate_arguments>();
+    command.add_option("SYSTEM", a->system, "Name of the system (default: list the systems)");
+    command.add_flag("--list", a->list, "List the systems, one per line");
+    add_amount(command, "--nodes N", a->nodes, "Number of nodes, e.g. 10k (default: the system's own)");
+    add_amount(command, "--objects N", a->objects, "Number of objects, e.g. 1M (default: the system's own)");
+    add_amount(command, "--queries N", a->queries, "Number of queries (default: the system's own)");
+    command.add_option("--seed N", a->options.seed, "Seed of everything random").shows_default();
+    command.add_option("--loss SHARE", a->options.loss, "Share of the messages that the network loses")
+        .between(0, 0.9)
+        .shows_default();
+    command.add_option("--churn SHARE", a->options.churn, "Share of the nodes replaced per simulated hour")
+        .between(0, 1)
+        .shows_default();
+    command.add_flag("--json", a->as_json, "Print one JSON object");
+    command.add_option(
+        "--plot FILE", a->plot,
+        "Write an SVG picture of the curves to this file; needs gnuplot (default: no picture)");
+    command.runs([a, command] {
+        if (a->list || a->system.empty()) return print(list_of_systems());
+        if (command.given("--nodes")) a->options.nodes = a->nodes;
+        if (command.given("--objects")) a->options.objects = a->objects;
+        if (command.given("--queries")) a->options.queries = a->queries;
+        simulate_system(*a);
+    });
+}
+
+}  // namespace posy::tool
