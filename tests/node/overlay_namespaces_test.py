@@ -37,7 +37,7 @@ class Place(Daemon):
     def __init__(self, space, address, *options):
         self.space, self.address = space, f"http://{address}:3130"
         super().__init__(["ip", "netns", "exec", space, POSY, "node", "--listen", f"{address}:3130", "--threads", "1", "--allow-admin", "10.77.0.0/16",
-                          "--beat", "0.5", "--items", "1000", "--interval", "0.1", "--lookup-time", "3", *options])
+                          "--beat", "1", "--items", "1000", "--interval", "0.1", "--lookup-time", "3", *options])
 
     def ask(self, method, path):
         return run("ip", "netns", "exec", self.space, sys.executable, "-c", ASK, method, self.address + path)

@@ -17,7 +17,7 @@ from cases import ScratchTest, posy  # noqa: E402
 from daemons import exchange  # noqa: E402
 from waiting import until  # noqa: E402
 
-FAST = ("--beat", "0.5", "--lookup-time", "3", "--interval", "0.1")
+FAST = ("--beat", "1", "--lookup-time", "3", "--interval", "0.1")
 PATIENT = 60
 
 
