@@ -1,9 +1,9 @@
 // Nodes with attenuated filters (posy/overlay/attenuated_node.hpp): 10,000 nodes, a million objects.
 //
-// Every node has four neighbours at random (two random circles through all nodes). The object of rank r has
-// 1000/r copies at random nodes, at least one, and is asked for with a frequency of 1/r. Requests for objects
-// with a copy within d hops, for those without and for objects that do not exist are counted apart. Then
-// objects come and go, one at a time, and the bytes on all links are counted.
+// Every node has four neighbours at random. The object of rank r has 1000/r copies at random nodes, at least
+// one, and is asked for with a frequency of 1/r (copies.hpp). Requests for objects with a copy within d hops,
+// for those without and for objects that do not exist are counted apart. Then objects come and go, one at a
+// time, and the bytes on all links are counted.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "average.hpp"
+#include "copies.hpp"
 #include "network.hpp"
 #include "places.hpp"
 #include "posy/overlay/attenuated_node.hpp"
@@ -39,12 +40,13 @@ digest key_of(std::uint64_t object) { return hasher()(object); }
 class attenuated_run {
   public:
     explicit attenuated_run(const options& o)
-        : nodes_(o.nodes.value_or(10'000)),
-          objects_(o.objects.value_or(1'000'000)),
-          queries_(o.queries.value_or(100'000)),
+        : nodes_(number_of("--nodes", o.nodes, 10'000, 8)),
+          objects_(number_of("--objects", o.objects, 1'000'000, 1)),
+          queries_(number_of("--queries", o.queries, 100'000, 1)),
           options_(o),
           random_(o.seed),
           places_(nodes_, random_),
+          world_(nodes_, objects_, degree, most_copies * static_cast<double>(nodes_), random_),
           net_({.latency = [this](node_id a, node_id b) { return places_.latency(a, b); }, .loss = o.loss},
                o.seed) {}
 
@@ -63,14 +65,12 @@ class attenuated_run {
         std::uint64_t asked = 0;
     };
 
-    void draw();
     overlay::attenuated_settings settings() const;
     void join(node_id);
     void build();
     void replace_some();
     bool exists(std::uint64_t object);
     query draw_query();
-    unsigned distance(node_id from, std::uint64_t object, unsigned most) const;
     outcome ask(const std::vector<query>&);
     attenuated_node::counters counted();
     void predict();
@@ -80,7 +80,6 @@ class attenuated_run {
         for (unsigned i = 0; i < depth; ++i, ring *= degree - 1) sum += ring;
         return sum;
     }
-    std::vector<std::vector<node_id>> levels_of(node_id from, node_id to) const;
     void change_one();
     double whole_bytes(node_id from);
     std::uint64_t update_bytes() const;
@@ -91,8 +90,7 @@ class attenuated_run {
     options options_;
     std::mt19937_64 random_;
     places places_;
-    std::vector<std::vector<node_id>> neighbours_, holders_;
-    std::vector<std::vector<std::uint64_t>> own_;
+    copies world_;
     network<attenuated_node> net_;
 
     std::vector<node_id> members_, down_;
@@ -104,31 +102,6 @@ class attenuated_run {
     std::map<std::size_t, average> near_by_copies_;  // how often a copy is within depth, by the logarithm
     average change_bytes_, whole_bytes_;
 };
-
-void attenuated_run::draw() {
-    neighbours_.resize(nodes_);
-    std::vector<node_id> circle(nodes_);
-    std::iota(circle.begin(), circle.end(), 0);
-    for (unsigned i = 0; i < degree / 2; ++i) {
-        for (std::size_t j = nodes_; j-- > 1;) std::swap(circle[j], circle[random_() % (j + 1)]);
-        for (std::size_t j = 0; j < nodes_; ++j) {
-            const node_id a = circle[j], b = circle[(j + 1) % nodes_];
-            if (a == b || std::ranges::find(neighbours_[a], b) != neighbours_[a].end()) continue;
-            neighbours_[a].push_back(b), neighbours_[b].push_back(a);
-        }
-    }
-    own_.resize(nodes_), holders_.resize(objects_);
-    for (std::uint64_t object = 0; object < objects_; ++object) {
-        const double copies = most_copies * static_cast<double>(nodes_) / static_cast<double>(object + 1);
-        for (auto left = static_cast<std::uint64_t>(std::max(1.0, copies)); left > 0; --left) {
-            const node_id at = random_() % nodes_;
-            if (std::ranges::find(holders_[object], at) != holders_[object].end()) continue;
-            holders_[object].push_back(at);
-            own_[at].push_back(object);
-        }
-        std::ranges::sort(holders_[object]);
-    }
-}
 
 overlay::attenuated_settings attenuated_run::settings() const {
     overlay::attenuated_settings s;
@@ -149,8 +122,8 @@ void attenuated_run::join(node_id who) {
     net_.join(who, attenuated_node(who, settings(), ++life_, random_()));
     net_.at(who, [&](attenuated_node& n, std::uint64_t now, outbox& out) {
         n.set_members(members_, now, out);
-        for (const std::uint64_t object : own_[who]) n.insert(key_of(object), now, out);
-        for (const node_id other : neighbours_[who]) n.connect(other, now, out);
+        for (const std::uint64_t object : world_.objects_of(who)) n.insert(key_of(object), now, out);
+        for (const node_id other : world_.neighbours(who)) n.connect(other, now, out);
     });
 }
 
@@ -178,25 +151,7 @@ void attenuated_run::replace_some() {
 
 bool attenuated_run::exists(std::uint64_t object) {
     return object < objects_ &&
-           std::ranges::any_of(holders_[object], [&](node_id at) { return net_.find(at) != nullptr; });
-}
-
-// Steps to the nearest copy, or most + 1.
-unsigned attenuated_run::distance(node_id from, std::uint64_t object, unsigned most) const {
-    const auto& holders = holders_[object];
-    std::vector<node_id> ring{from};
-    std::set<node_id> seen{from};
-    for (unsigned steps = 0; steps <= most; ++steps) {
-        std::vector<node_id> next;
-        for (const node_id at : ring) {
-            if (std::ranges::binary_search(holders, at)) return steps;
-            for (const node_id other : neighbours_[at]) {
-                if (seen.insert(other).second) next.push_back(other);
-            }
-        }
-        ring = std::move(next);
-    }
-    return most + 1;
+           std::ranges::any_of(world_.holders(object), [&](node_id at) { return net_.find(at) != nullptr; });
 }
 
 attenuated_run::query attenuated_run::draw_query() {
@@ -205,7 +160,7 @@ attenuated_run::query attenuated_run::draw_query() {
     const auto rank = static_cast<std::uint64_t>(std::exp(u * std::log(static_cast<double>(objects_) + 1)));
     const node_id by = random_() % nodes_;
     const std::uint64_t object = std::min(rank, objects_) - 1;
-    return {by, object, distance(by, object, depth)};
+    return {by, object, world_.distance(by, object, depth)};
 }
 
 attenuated_node::counters attenuated_run::counted() {
@@ -244,9 +199,10 @@ attenuated_run::outcome attenuated_run::ask(const std::vector<query>& queries) {
                 const auto found = asked.find({by, answer.id});
                 if (found == asked.end()) continue;  // of an earlier round
                 const query& q = found->second;
-                all.success.add(q.object < objects_ ? answer.holder && std::ranges::binary_search(
-                                                                           holders_[q.object], *answer.holder)
-                                                    : !answer.holder && !answer.timed_out);
+                all.success.add(q.object < objects_
+                                    ? answer.holder &&
+                                          std::ranges::binary_search(world_.holders(q.object), *answer.holder)
+                                    : !answer.holder && !answer.timed_out);
                 all.hops.add(answer.hops);
                 if (!answer.holder || q.distance == 0) continue;
                 all.stretch.add(answer.hops / static_cast<double>(q.distance));
@@ -264,36 +220,18 @@ attenuated_run::outcome attenuated_run::ask(const std::vector<query>& queries) {
     return all;
 }
 
-// The nodes behind a link, by hops.
-std::vector<std::vector<node_id>> attenuated_run::levels_of(node_id from, node_id to) const {
-    std::set<std::pair<node_id, node_id>> edges{{from, to}};
-    std::vector<std::vector<node_id>> levels;
-    for (unsigned i = 0; i < depth; ++i) {
-        std::set<node_id> here;
-        std::set<std::pair<node_id, node_id>> next;
-        for (const auto& [back, at] : edges) {
-            here.insert(at);
-            for (const node_id other : neighbours_[at]) {
-                if (other != back) next.insert({at, other});
-            }
-        }
-        levels.emplace_back(here.begin(), here.end());
-        edges = std::move(next);
-    }
-    return levels;
-}
-
 // The mean size and rate of each level, over a sample of links.
 void attenuated_run::predict() {
     const auto m = static_cast<double>(settings().terms.geometry.bits);
     std::vector<average> sizes(depth), rates(depth);
     for (int i = 0; i < 2000; ++i) {
         const node_id from = random_() % nodes_;
-        const node_id to = neighbours_[from][random_() % neighbours_[from].size()];
-        const auto levels = levels_of(from, to);
+        const node_id to = world_.neighbours(from)[random_() % world_.neighbours(from).size()];
+        const auto levels = world_.behind(from, to, depth);
         for (unsigned level = 0; level < depth; ++level) {
             std::set<std::uint64_t> objects;
-            for (const node_id at : levels[level]) objects.insert(own_[at].begin(), own_[at].end());
+            for (const node_id at : levels[level])
+                objects.insert(world_.objects_of(at).begin(), world_.objects_of(at).end());
             const auto n = static_cast<double>(objects.size());
             sizes[level].add(n);
             rates[level].add(theory::false_positive_rate_mean_fill(n, m, hashes));
@@ -315,15 +253,16 @@ std::uint64_t attenuated_run::update_bytes() const {
 double attenuated_run::whole_bytes(node_id from) {
     double bytes = 0;
     std::set<std::pair<node_id, node_id>> links;
-    for (const node_id other : neighbours_[from]) links.insert({from, other});
+    for (const node_id other : world_.neighbours(from)) links.insert({from, other});
     for (unsigned i = 0; i < depth; ++i) {
         std::set<std::pair<node_id, node_id>> next;
         for (const auto& [a, b] : links) {
             overlay::filter_sender sender(settings().terms, 1);
-            const auto whole =
-                sender.next(1, 0, [&](unsigned level) { return net_.find(b)->level(a, level).sorted(); });
+            const auto whole = sender.next(1, 0, [&, one = a, other = b](unsigned level) {
+                return net_.find(other)->level(one, level).sorted();
+            });
             bytes += static_cast<double>(whole->size()) + reply;
-            for (const node_id c : neighbours_[b]) {
+            for (const node_id c : world_.neighbours(b)) {
                 if (c != a) next.insert({b, c});
             }
         }
@@ -335,7 +274,7 @@ double attenuated_run::whole_bytes(node_id from) {
 // An object leaves, and comes back to the same node, so that the filters stay as full as they were.
 void attenuated_run::change_one() {
     const std::uint64_t object = random_() % objects_;
-    const node_id who = holders_[object].front();
+    const node_id who = world_.holders(object).front();
     for (const bool comes : {false, true}) {
         const std::uint64_t before = update_bytes();
         net_.at(who, [&](attenuated_node& n, std::uint64_t now, outbox& out) {
@@ -349,29 +288,30 @@ void attenuated_run::change_one() {
 
 std::vector<figure> attenuated_run::figures(const outcome& near, const outcome& far,
                                             const outcome& absent) const {
+    const auto certain = options_.churn == 0 ? std::optional(1.0) : std::nullopt;
     const double astray = theory::attenuated_false_forwards(rates_, degree);
     const auto m = static_cast<double>(settings().terms.geometry.bits);
     const auto wrong = [&](const outcome& o) {  // hops of a request that could not succeed
         return std::sqrt(o.by_filter / static_cast<double>(std::max<std::uint64_t>(o.asked, 1)));
     };
-    const double asked = static_cast<double>(near.asked + far.asked);
+    const auto asked = static_cast<double>(near.asked + far.asked);
     const double is_near = static_cast<double>(near.asked) / asked;
     return {
         {"lookups of existing objects", asked},
         {"a copy within 3 hops", is_near, near_expected_.mean(), std::sqrt(is_near * (1 - is_near) / asked)},
-        {"found, where a copy is near", near.success.mean(), 1.0, near.success.error()},
+        {"found, where a copy is near", near.success.mean(), certain, near.success.error()},
         {"  by the filters alone", 1 - near.gave_up, 1 - stray_expected_.mean(),
          std::sqrt(near.gave_up / static_cast<double>(std::max<std::uint64_t>(near.asked, 1)))},
         {"  hops", near.hops.mean(), {}, near.hops.error()},
         {"  stretch in hops, against the nearest copy", near.stretch.mean(), {}, near.stretch.error()},
         {"  bytes per lookup", near.bytes, {}, {}, "bytes"},
-        {"found, where none is near", far.success.mean(), 1.0, far.success.error()},
+        {"found, where none is near", far.success.mean(), certain, far.success.error()},
         {"  false forwards per lookup", far.by_filter, astray, wrong(far)},
         {"  hops, most of them to the home", far.hops.mean(),
          astray + theory::ring_hops(static_cast<double>(nodes_)) + 1, far.hops.error()},
         {"  stretch in hops, against the nearest copy", far.stretch.mean(), {}, far.stretch.error()},
         {"  bytes per lookup", far.bytes, {}, {}, "bytes"},
-        {"absent objects answered as absent", absent.success.mean(), 1.0, absent.success.error()},
+        {"absent objects answered as absent", absent.success.mean(), certain, absent.success.error()},
         {"  false forwards per lookup", absent.by_filter, astray, wrong(absent)},
         {"bytes per change, on all links", change_bytes_.mean(),
          theory::attenuated_change_bytes(sizes_, degree, m, hashes, header, reply), change_bytes_.error(),
@@ -396,9 +336,8 @@ plot attenuated_run::found_by_copies() const {
 }
 
 report attenuated_run::run() {
-    draw();
     build();
-    const double built = static_cast<double>(update_bytes());
+    const auto built = static_cast<double>(update_bytes());
     const auto published =
         static_cast<double>(net_.sent().bytes_of_kind[static_cast<std::size_t>(attenuated_kind::publish)] +
                             net_.sent().bytes_of_kind[static_cast<std::size_t>(attenuated_kind::kept)]);
@@ -406,14 +345,14 @@ report attenuated_run::run() {
     std::vector<query> near, far, absent;
     for (std::uint64_t i = 0; i < queries_; ++i) {
         query q = draw_query();
-        near_expected_.add(theory::near_copy_probability(around(), static_cast<double>(nodes_),
-                                                         static_cast<double>(holders_[q.object].size())));
-        near_by_copies_[std::bit_width(holders_[q.object].size())].add(q.distance <= depth);
+        near_expected_.add(theory::near_copy_probability(
+            around(), static_cast<double>(nodes_), static_cast<double>(world_.holders(q.object).size())));
+        near_by_copies_[std::bit_width(world_.holders(q.object).size())].add(q.distance <= depth);
         if (q.distance <= depth) stray_expected_.add(theory::attenuated_straying(rates_, degree, q.distance));
         // Of those that are farther, the true distance is searched for a sample: it takes a pass over all
         // nodes.
         const bool is_near = q.distance <= depth;
-        if (!is_near) q.distance = far.size() < 2000 ? distance(q.by, q.object, 64) : 0;
+        if (!is_near) q.distance = far.size() < 2000 ? world_.distance(q.by, q.object, 64) : 0;
         (is_near ? near : far).push_back(q);
     }
     for (std::uint64_t i = 0; i < queries_ / 2; ++i) absent.push_back({random_() % nodes_, objects_ + i, 0});

@@ -2,7 +2,19 @@
 
 #include <fmt/format.h>
 
+#include <stdexcept>
+
 namespace posy::simulate {
+
+std::uint64_t number_of(const std::string& option, std::optional<std::uint64_t> given, std::uint64_t own,
+                        std::uint64_t least) {
+    const std::uint64_t number = given.value_or(own);
+    if (number < least || number >> 32) {
+        throw std::invalid_argument(fmt::format(
+            "simulate: {} is {}; this system takes at least {} and less than 2^32", option, number, least));
+    }
+    return number;
+}
 
 std::string table(const report& r) {
     std::string text =

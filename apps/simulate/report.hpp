@@ -16,6 +16,11 @@ struct options {
     double churn = 0;  // share of the nodes replaced per hour
 };
 
+// The number that an option sets, or the system's own. Throws std::invalid_argument, which names the option,
+// below `least` or from 2^32 on.
+std::uint64_t number_of(const std::string& option, std::optional<std::uint64_t> given, std::uint64_t own,
+                        std::uint64_t least);
+
 struct figure {
     std::string name;  // what is measured: "false forwards per query"
     double measured = 0;

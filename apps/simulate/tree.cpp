@@ -33,9 +33,9 @@ digest key_of(std::uint64_t object) { return hasher()(object); }
 class tree_run {
   public:
     explicit tree_run(const options& o)
-        : nodes_(o.nodes.value_or(10'000)),
-          objects_(o.objects.value_or(1'000'000)),
-          queries_(o.queries.value_or(100'000)),
+        : nodes_(number_of("--nodes", o.nodes, 10'000, 2)),
+          objects_(number_of("--objects", o.objects, 1'000'000, 1)),
+          queries_(number_of("--queries", o.queries, 100'000, 1)),
           options_(o),
           random_(o.seed),
           places_(nodes_, random_),
@@ -109,6 +109,7 @@ overlay::tree_settings tree_run::settings() const {
                         .hashes = hashes,
                         .layout = layout_id::spread};
     s.beat = options_.churn > 0 ? 30'000 : 600'000;
+    s.terms.most_fill = 0.9;  // more than all objects below one child would fill
     s.seeds = {0};
     s.lookups.attempts = 1000;
     return s;
@@ -231,16 +232,17 @@ void tree_run::change_one() {
 std::vector<figure> tree_run::figures() const {
     const bool calm =
         options_.churn == 0 && options_.loss == 0;  // otherwise the tree is not the one of the theory
+    const auto certain = calm ? std::optional(1.0) : std::nullopt;
     const auto predicted = [&](const average& a) { return calm ? std::optional(a.mean()) : std::nullopt; };
     return {
         {"lookups of existing objects", static_cast<double>(success_.count())},
-        {"found", success_.mean(), 1.0, success_.error()},
+        {"found", success_.mean(), certain, success_.error()},
         {"hops per lookup", hops_.mean(), {}, hops_.error()},
         {"stretch in hops, against the way in the tree", stretch_.mean(), {}, stretch_.error()},
         {"stretch in time, against the straight line", time_stretch_.mean(), {}, time_stretch_.error()},
         {"false forwards per lookup", wrong_.mean(), predicted(wrong_expected_), wrong_.error()},
         {"lookups of absent objects", static_cast<double>(absent_right_.count())},
-        {"answered as absent", absent_right_.mean(), 1.0, absent_right_.error()},
+        {"answered as absent", absent_right_.mean(), certain, absent_right_.error()},
         {"false forwards per absent object", wrong_absent_.mean(), predicted(wrong_absent_expected_),
          wrong_absent_.error()},
         {"bytes per change, on all links", change_bytes_.mean(), predicted(change_expected_),
@@ -266,7 +268,7 @@ plot tree_run::wrong_turns_by_distance() const {
 report tree_run::run() {
     for (node_id who = 0; who < nodes_; ++who) join(who);
     net_.run_until(net_.now() + settling);
-    const double build_bytes = static_cast<double>(update_bytes());
+    const auto build_bytes = static_cast<double>(update_bytes());
     ask(true, queries_);
     ask(false, queries_ / 10);
     if (options_.churn == 0) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/mix.hpp"
+#include "position_code.hpp"
 #include "wire.hpp"
 
 namespace posy::overlay {
@@ -83,9 +84,7 @@ std::vector<position> attenuated_node::content_for(node_id neighbour, unsigned l
             ones.insert(ones.end(), more.begin(), more.end());
         }
     }
-    std::ranges::sort(ones);
-    const auto rest = std::ranges::unique(ones);
-    ones.erase(rest.begin(), rest.end());
+    unite(ones);
     return ones;
 }
 

@@ -1,5 +1,6 @@
 #include "position_code.hpp"
 
+#include <algorithm>
 #include <bit>
 
 namespace posy::overlay {
@@ -85,6 +86,11 @@ class bit_reader {
 };
 
 }  // namespace
+
+void unite(std::vector<position>& positions) {
+    std::ranges::sort(positions);
+    positions.erase(std::unique(positions.begin(), positions.end()), positions.end());
+}
 
 void put_positions(std::vector<std::byte>& to, std::span<const position> positions, std::uint64_t bits) {
     base::put_varint(to, positions.size());

@@ -13,6 +13,9 @@
 
 namespace posy::overlay {
 
+// Ascending, and each once.
+void unite(std::vector<position>&);
+
 // Precondition: strictly ascending, all below `bits`.
 void put_positions(std::vector<std::byte>& to, std::span<const position>, std::uint64_t bits);
 // Strictly ascending and below `bits`, or the reader has failed. Memory is taken only for positions whose

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/mix.hpp"
-#include "base/reader.hpp"
+#include "position_code.hpp"
 #include "wire.hpp"
 
 namespace posy::overlay {
@@ -62,9 +62,7 @@ std::vector<position> tree_node::union_ones() const {
         const auto more = child.held.level(0).sorted();
         ones.insert(ones.end(), more.begin(), more.end());
     }
-    std::ranges::sort(ones);
-    const auto rest = std::ranges::unique(ones);
-    ones.erase(rest.begin(), rest.end());
+    unite(ones);
     return ones;
 }
 

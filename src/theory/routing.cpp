@@ -13,10 +13,13 @@ double coded_positions_bits(double m, double j) {
     if (j <= 0) return 0;
     const double mean = std::floor(std::numbers::ln2 * m / j);
     const double r = mean < 2 ? 0 : std::floor(std::log2(mean));
-    const double step = std::exp2(r) / m;
+    const double step = std::exp2(r);
+    const auto log_ways = [&](double places) {
+        return std::lgamma(places + 1) - std::lgamma(places - j + 1);
+    };
     double unary = 0;
-    for (double i = 1; i * step < 1; ++i) {
-        const double more = std::exp(j * std::log1p(-i * step));
+    for (double x = step; x <= m - j; x += step) {
+        const double more = std::exp(log_ways(m - x) - log_ways(m));
         unary += more;
         if (more < 1e-12) break;
     }

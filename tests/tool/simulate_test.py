@@ -2,7 +2,14 @@
 
 Usage: simulate_test.py POSY [unittest arguments]
 """
+import json
+import shutil
+import unittest
+import xml.etree.ElementTree
+
 from harness import ToolTest, main
+
+SMALL = ["tree", "--nodes", "50", "--objects", "2k", "--queries", "500"]
 
 
 class Simulate(ToolTest):
@@ -11,11 +18,38 @@ class Simulate(ToolTest):
         self.assertEqual(self.posy("simulate").decode(), listed)
         names = [line.split()[0] for line in listed.splitlines()]
         self.assertEqual(len(set(names)), len(names))
+        self.assertIn("tree", names)
+        self.assertIn("attenuated", names)
+
+    def test_a_report_for_people_and_for_programs(self):
+        table = self.posy("simulate", *SMALL).decode()
+        self.assertTrue(table.startswith("tree: 50 nodes, 2000 objects"))
+        self.assertRegex(table, r"\n {50,}measured +predicted\n")
+        report = json.loads(self.posy("simulate", *SMALL, "--json"))
+        self.assertEqual(report["system"], "tree")
+        figures = {f["name"]: f for f in report["figures"]}
+        self.assertEqual(figures["found"]["measured"], 1)
+        self.assertEqual(figures["lookups of existing objects"]["measured"], 500)
+        self.assertIsNone(figures["hops per lookup"]["predicted"])
+        for name in figures:
+            self.assertIn(name, table)
+        for curve in report["plots"][0]["curves"]:
+            self.assertTrue(all(len(point) == 2 for point in curve["points"]))
+
+    def test_the_seed_decides(self):
+        self.assertEqual(self.posy("simulate", *SMALL, "--seed", "7"), self.posy("simulate", *SMALL, "--seed", "7"))
+        self.assertNotEqual(self.posy("simulate", *SMALL, "--seed", "7"), self.posy("simulate", *SMALL, "--seed", "8"))
+
+    @unittest.skipUnless(shutil.which("gnuplot"), "there is no gnuplot")
+    def test_a_picture(self):
+        self.posy("simulate", "tree", "--nodes", "200", "--objects", "2k", "--queries", "3k", "--plot", "tree.svg")
+        self.assertIn("svg", xml.etree.ElementTree.fromstring(self.read("tree.svg")).tag)
 
     def test_wrong_use(self):
         self.fails("simulate", "shrubbery", saying="there is no system 'shrubbery'")
         self.fails("simulate", "tree", "--loss", "2", saying="--loss")
         self.fails("simulate", "tree", "--nodes", "many", saying="--nodes")
+        self.fails("simulate", "tree", "--nodes", "1", saying="--nodes is 1; this system takes at least 2")
 
 
 if __name__ == "__main__":

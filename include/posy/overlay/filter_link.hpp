@@ -30,7 +30,9 @@ namespace posy::overlay {
 struct link_terms {
     posy::geometry geometry;
     unsigned levels = 1;
-    double most_fill = 0.7;       // a level with more ones than this is refused: it would say yes to anything
+    // A level with more ones is refused: it would say yes to anything, and so would every union with it. Plan
+    // the array so that all objects that can come together stay below: k n/m up to 1.2 fills 0.7 of it.
+    double most_fill = 0.7;
     std::uint64_t batch = 1000;   // ms from the first change to its update
     std::uint64_t repeat = 2000;  // ms to the first repetition
     std::uint64_t longest_repeat = 64'000;

@@ -11,7 +11,8 @@ namespace posy::theory {
 // ---- Changed bits as a message -------------------------------------------------------------------------
 
 // j random positions among m in Rice's code: each costs r + 1 bits and ⌊gap/2^r⌋ more, where P(gap ≥ x) =
-// (1 − x/m)^j: j (r + 1 + Σ_i (1 − i·2^r/m)^j) bits, with r = ⌊log2(ln 2 · m/j)⌋, or 0 if that is negative.
+// C(m − x, j)/C(m, j), so j (r + 1 + Σ_i P(gap ≥ i·2^r)) bits, with r = ⌊log2(ln 2 · m/j)⌋, or 0 if that is
+// negative.
 double coded_positions_bits(double m, double j);
 
 // A message of j of them: `header` bytes, and whole bytes of code. Half a byte is lost on average.

@@ -1,0 +1,78 @@
+#include "simulate/systems.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+namespace posy::simulate {
+namespace {
+
+const figure& named(const report& r, const std::string& name) {
+    for (const figure& f : r.figures) {
+        if (f.name == name) return f;
+    }
+    throw std::runtime_error("there is no figure " + name);
+}
+
+// Within five standard deviations, a false alarm in 1.7 million, and `slack` of it for what theory leaves
+// out.
+void expect_as_predicted(const figure& f, double slack = 0) {
+    ASSERT_TRUE(f.predicted && f.deviation) << f.name;
+    EXPECT_GT(*f.deviation, 0) << f.name;
+    EXPECT_NEAR(f.measured, *f.predicted, 5 * *f.deviation + slack * *f.predicted) << f.name;
+}
+
+TEST(simulated_systems, have_different_names_and_are_found_by_them) {
+    std::set<std::string> names;
+    for (const system& s : systems()) {
+        EXPECT_TRUE(names.insert(s.name).second);
+        EXPECT_EQ(find_system(s.name), &s);
+        EXPECT_FALSE(s.what.empty());
+    }
+    EXPECT_GE(names.size(), 2u);
+    EXPECT_EQ(find_system("shrubbery"), nullptr);
+}
+
+TEST(simulated_systems, a_tree_is_as_predicted) {
+    const report r = run_tree({.nodes = 300, .objects = 20'000, .queries = 20'000, .seed = 3});
+    EXPECT_EQ(named(r, "found").measured, 1);
+    EXPECT_EQ(named(r, "answered as absent").measured, 1);
+    expect_as_predicted(named(r, "false forwards per lookup"));
+    expect_as_predicted(named(r, "false forwards per absent object"));
+    expect_as_predicted(named(r, "bytes per change, on all links"));
+    EXPECT_LT(20 * named(r, "bytes per change, on all links").measured,
+              named(r, "bytes per change, by whole filters").measured);
+}
+
+TEST(simulated_systems, a_tree_finds_everything_though_messages_are_lost) {
+    const report r = run_tree({.nodes = 100, .objects = 3000, .queries = 2000, .seed = 4, .loss = 0.02});
+    EXPECT_GT(named(r, "found").measured,
+              0.99);  // a child that seems to be silent moves, and is gone for a while
+}
+
+TEST(simulated_systems, attenuated_filters_are_as_predicted) {
+    const report r = run_attenuated({.nodes = 600, .objects = 18'000, .queries = 10'000, .seed = 3});
+    EXPECT_EQ(named(r, "found, where a copy is near").measured, 1);
+    EXPECT_EQ(named(r, "found, where none is near").measured, 1);
+    EXPECT_EQ(named(r, "absent objects answered as absent").measured, 1);
+    // The rate of a level is a mean over links; a small array adds a percent that the mean fill leaves out.
+    expect_as_predicted(named(r, "  false forwards per lookup"), 0.02);
+    expect_as_predicted(named(r, "bytes per change, on all links"), 0.01);
+    expect_as_predicted(named(r, "  by the filters alone"), 0.01);
+}
+
+TEST(simulated_systems, the_same_seed_gives_the_same_report) {
+    const options small{.nodes = 60, .objects = 600, .queries = 200, .seed = 5, .loss = 0.05};
+    for (const auto run : {run_tree, run_attenuated}) {
+        const auto seed6 = [&] {
+            options other = small;
+            other.seed = 6;
+            return other;
+        }();
+        EXPECT_EQ(table(run(small)), table(run(small)));
+        EXPECT_NE(table(run(small)), table(run(seed6)));
+    }
+}
+
+}  // namespace
+}  // namespace posy::simulate
