@@ -5,6 +5,8 @@
 
 #include <boost/asio/ip/host_name.hpp>
 
+#include "letter_seal.hpp"
+
 namespace posy::node {
 
 namespace {
@@ -58,6 +60,8 @@ access::access(const options& how)
         for (const auto& each : *listening)
             if (each.host != "0.0.0.0" && each.host != "::") names_.insert(lower(each.host));
     if (const auto named = http::parse_authority(how.name, 80)) names_.insert(lower(named->host));
+    if (const auto called = http::parse_url(how.overlay.address))
+        names_.insert(lower(called->authority.host));
     for (const auto& each : how.host_names) names_.insert(lower(each));
 }
 
@@ -72,6 +76,7 @@ roles access::roles_of(const http::request& r) const {
     if (has_token(r)) return everything;
     const auto who = r.connection.remote().address();
     roles found = 0;
+    if (r.head.target == letters_path && seal_of(r.head.fields, token_)) found |= bit(role::peer);
     if (comes_from(peers_, who)) found |= bit(role::peer);
     if (comes_from(clients_, who)) found |= bit(role::client);
     if (!comes_from(administrators_, who)) return found;

@@ -2,7 +2,8 @@
 //
 // Three roles, each given by a list of networks; the token has all of them:
 //
-//   peer            reads summaries, asks whether a key is here, hints; a proxy's store, only-if-cached
+//   peer            reads summaries, asks whether a key is here, hints; letters of the overlay; a proxy's
+//                   store, only-if-cached
 //   client          asks who has a key; uses the proxy
 //   administrator   all that, changes keys, sees figures and the page
 //

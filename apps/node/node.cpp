@@ -39,6 +39,7 @@ node::node(const options& how, http::server& server, std::unique_ptr<key_store> 
     };
     server_.on_stop = [this] { bell_.ring(); };
     for (const auto& each : server_.workers()) each->client.trust(client_tls(how_));
+    if (how_.overlay.kind != overlay_kind::none) overlay_ = std::make_unique<overlay_service>(how_, server_);
     if (keys_) holds = [this](std::string_view key) { return keys_->has(key); };
 }
 
@@ -56,12 +57,16 @@ std::vector<peer_address> node::peers_wanted() const {
 }
 
 void node::start() {
-    peers_.know_only(peers_wanted());
+    if (overlay_) {
+        overlay_->start(all_keys_);
+    } else {
+        peers_.know_only(peers_wanted());
+    }
     asio::co_spawn(server_.first().context, keep_time(), asio::detached);
 }
 
 void node::reload() {
-    if (how_.peers_file.empty()) return;
+    if (how_.peers_file.empty() || overlay_) return;
     asio::post(server_.first().context, [this] {
         try {
             peers_.know_only(peers_wanted());
@@ -86,9 +91,21 @@ http::task<void> node::keep_time() {
     }
 }
 
+void node::depart(std::function<void()> then) {
+    if (!overlay_) return then();
+    asio::co_spawn(
+        server_.first().context,
+        [](overlay_service& overlay, std::function<void()> next) -> http::task<void> {
+            co_await overlay.leave();
+            next();
+        }(*overlay_, std::move(then)),
+        asio::detached);
+}
+
 void node::finish() {
     for (auto* pool : {&changing_, &telling_, &reading_}) pool->stop();
     for (auto* pool : {&changing_, &telling_, &reading_}) pool->join();
+    if (overlay_) overlay_->finish();
 }
 
 bool node::have(std::string_view key) const { return holds ? holds(key) : set_.may_contain(key); }

@@ -19,6 +19,7 @@
 #include "local_set.hpp"
 #include "metrics.hpp"
 #include "options.hpp"
+#include "overlay_service.hpp"
 #include "peers.hpp"
 #include "squid_publication.hpp"
 
@@ -48,6 +49,8 @@ class node {
 
     // Reads the file of peers again. From any thread.
     void reload();
+    // From the first thread: tells the overlay that this node leaves, and calls `then`.
+    void depart(std::function<void()> then);
     // After the server ran, and while the source of the keys still exists: ends the work in hand.
     void finish();
 
@@ -71,11 +74,14 @@ class node {
     http::task<void> take_hint(const call&);
     http::task<void> say_have(const call&);
     http::task<void> say_who(const call&);
+    http::task<void> take_letters(const call&);
+    http::task<void> send_overlay(const call&);
     http::task<void> change_keys(const call&);
     http::task<void> send_metrics(const call&);
     http::task<void> send_history(const call&);
     http::task<void> send_page(const call&);
     http::response who(const std::string& key) const;
+    http::task<http::response> who_by_overlay(http::worker&, std::string key);
 
     http::task<publisher::reply> reply_to(http::worker&, question);
     http::task<publisher::reply> awaited_reply(http::request&);
@@ -107,6 +113,7 @@ class node {
     history history_;
     http::clock::time_point started_;
     squid_publication squid_;
+    std::unique_ptr<overlay_service> overlay_;  // null: this node follows its peers
     // Last: what runs there uses all the others.
     asio::thread_pool changing_{1}, telling_{1}, reading_{1};
 };

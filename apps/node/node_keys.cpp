@@ -63,12 +63,14 @@ http::task<node::changes> node::change(http::request& r, std::vector<key_change>
     auto work = [this, wanted = std::move(wanted)] {
         const auto made = keys_->change(wanted, [this](const key_change& each) {
             each.enters ? set_.insert(each.key) : set_.remove(each.key);
+            if (overlay_) overlay_->note(each.key, each.enters);
         });
         changes done{.unchanged = wanted.size() - made.size()};
         for (const key_change* each : made) ++(each->enters ? done.added : done.removed);
         return done;
     };
     const auto done = co_await http::elsewhere(r.here.context, changing_, std::move(work));
+    if (overlay_) co_await overlay_->changes_made(r.here);
     r.connection.expires_after(60s);
     co_return done;
 }

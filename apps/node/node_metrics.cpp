@@ -24,6 +24,7 @@ metrics node::collect() const {
     describe(traffic_, m);
     describe(server_, m);
     peers_.describe(m);
+    if (overlay_) overlay_->describe(m);
     if (describe_more) describe_more(m);
     return m;
 }

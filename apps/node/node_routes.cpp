@@ -47,6 +47,8 @@ const node::route& node::route_of(std::string_view method, std::string_view path
         route{reading, "/summary", for_peers, &node::send_summary},
         route{reading, squid_path, for_peers, &node::send_squid_digest},
         route{posting, "/hint", for_peers, &node::take_hint},
+        route{posting, letters_path, for_peers, &node::take_letters},
+        route{reading, letters_path, for_administrators, &node::send_overlay},
         route{reading, "/have", for_peers | for_clients, &node::say_have},
         route{reading, "/who", for_clients, &node::say_who},
         route{reading, "/keys/", for_clients, &node::change_keys},
@@ -115,7 +117,12 @@ http::task<void> node::say_have(const call& c) {
 
 http::task<void> node::say_who(const call& c) {
     const auto key = parameter(c.query, "key");
-    const auto a = key ? who(*key) : answer(400, "name a key: /who?key=KEY, percent-encoded\n");
+    auto a = answer(400, "name a key: /who?key=KEY, percent-encoded\n");
+    if (key && overlay_) {
+        a = co_await who_by_overlay(c.request.here, *key);
+    } else if (key) {
+        a = who(*key);
+    }
     co_await http::reply(c.request, a);
 }
 

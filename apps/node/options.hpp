@@ -42,6 +42,37 @@ constexpr std::string_view name_of(sharing member) {
     return {};
 }
 
+// How nodes find out together who has a key; without one, a node follows the summaries of its peers.
+enum class overlay_kind : std::uint8_t {
+    none,
+    mesh,        // every node keeps every other node's summary
+    tree,        // a filter for each child, asked from the leaves up
+    attenuated,  // a filter for each neighbour and distance
+};
+constexpr std::string_view name_of(overlay_kind member) {
+    switch (member) {
+        case overlay_kind::none:
+            return "none";
+        case overlay_kind::mesh:
+            return "mesh";
+        case overlay_kind::tree:
+            return "tree";
+        case overlay_kind::attenuated:
+            return "attenuated";
+    }
+    return {};
+}
+
+struct overlay_options {
+    overlay_kind kind = overlay_kind::none;
+    std::string address;                // of this node: a URL by which all members reach it
+    std::vector<std::string> contacts;  // URLs: the parent first, neighbours, or members of the mesh
+    std::chrono::milliseconds beat{
+        5000};            // between two signs of life to a neighbour, or two rounds of gossip
+    unsigned levels = 3;  // of attenuated filters: how far they see
+    std::chrono::milliseconds lookup_time{5000};
+};
+
 enum class peer_kind { posy, squid };
 
 struct peer_address {
@@ -86,6 +117,8 @@ struct options {
     std::chrono::milliseconds poll{0};
     std::chrono::seconds wait{60};
     bool hint = false;  // tell peers of a new generation, for those that poll
+
+    overlay_options overlay;
 
     std::string data;    // folder of the embedded store of keys; empty: keys live in memory only
     bool sync = false;   // a change of it is on disk before it is answered

@@ -47,6 +47,9 @@ void add_node(command_line& app) {
         "  curl 'http://127.0.0.1:3130/who?key=7'\n"
         "  posy node --data keys --hash siphash --rehash 1h --change-bits 0.001\n"
         "  posy node --listen 0.0.0.0:3130 --host-name a.example --allow-peer 10.0.0.0/24 --data keys\n"
+        "  posy node --overlay mesh --join http://10.0.0.2:3130 --url http://10.0.0.1:3130\n"
+        "  posy node --overlay tree --parent http://10.0.0.2:3130 --listen 10.0.0.1:3130 --allow-peer "
+        "private\n"
         "  posy node --data keys --repair          after a start that says that the keys are damaged\n"
         "Exit status of --repair: 0 if every key is there again or nothing was wrong, 1 if not or not "
         "known,\n"
@@ -63,12 +66,14 @@ void add_node(command_line& app) {
         "--sync", arguments->how.sync,
         "Answer a change only when it is on disk, so that it survives a loss of power; costs three disk "
         "flushes per key, or per 256 lines of one POST; needs --data (default: off)");
+    auto overlay = std::make_shared<overlay_arguments>();
+    add_overlay_options(command, *overlay);
     auto repairing = std::make_shared<bool>(false);
     command.add_flag(
         "--repair", *repairing,
         "Recover the keys of a damaged --data folder, print how many there are, and exit; the old files "
         "are kept in a new folder damaged-N in it");
-    command.runs([arguments, repairing] {
+    command.runs([arguments, overlay, repairing] {
         std::signal(SIGPIPE, SIG_IGN);  // a peer that hangs up is no reason to end
         if (*repairing) return repair(arguments->how.data);
         if (arguments->how.sync && arguments->how.data.empty())
@@ -80,7 +85,8 @@ void add_node(command_line& app) {
             const bool ours = co_await self->handle(r);
             if (!ours) throw http::refusal(400, "this is a node, not a proxy: ask for a path, not for a URL");
         });
-        const auto bound = listen_on(server, how);
+        auto bound = listen_on(server, how);
+        take_overlay(*overlay, bound);
         node::node node(bound, server);
         self = &node;
         serve(server, node, bound);

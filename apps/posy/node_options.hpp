@@ -25,6 +25,14 @@ struct node_arguments {
     unsigned threads = 0;
 };
 
+// What it says of an overlay.
+struct overlay_arguments {
+    std::string kind = "none", url;
+    std::vector<std::string> parents, joins;
+    double beat = 5, lookup_time = 5;
+    unsigned levels = 3;
+};
+
 // What the help of `posy node` and that of `posy proxy` say differently.
 struct node_help {
     std::string listen;   // the default address
@@ -37,6 +45,10 @@ void add_node_options(command_line&, node_arguments&, const node_help&);
 http::networks networks_of(std::string_view option, const std::vector<std::string>& texts);
 // The options, checked: what would be unsafe is refused.
 node::options node_options(const node_arguments&);
+
+// Of `posy node` alone. To be taken when the ports are known.
+void add_overlay_options(command_line&, overlay_arguments&);
+void take_overlay(const overlay_arguments&, node::options&);
 
 // Listens where the options say; the options then have the ports and the name that were left open.
 node::options listen_on(http::server&, node::options);

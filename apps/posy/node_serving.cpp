@@ -71,7 +71,7 @@ void serve(http::server& server, node::node& node, const node::options& how) {
             if (signal == SIGHUP) {
                 node.reload();
             } else {
-                server.stop();
+                node.depart([&server] { server.stop(); });
             }
             signals.async_wait(on_signal);
         };

@@ -59,6 +59,7 @@ void attenuated_node::pass_on(request r, node_id from, std::uint64_t now, outbox
         }
     }
     if (r.stage == stage::by_filter) ++counted_.gave_up;
+    if (r.stage == stage::by_filter && r.hops > 0) ++counted_.misled;
     r.stage = stage::to_home;
     go_home(r, now, out);
 }

@@ -95,6 +95,7 @@ class attenuated_node {
     struct counters {
         std::uint64_t by_filter = 0;  // requests sent on because an array said yes
         std::uint64_t gave_up = 0;    // requests sent the sure way from here
+        std::uint64_t misled = 0;     // those of them that an array had sent here
         std::uint64_t disowned = 0;   // a home sent one here, and the object was gone
         std::uint64_t strangers = 0, damaged = 0, refused = 0;  // messages that changed nothing
         std::uint64_t lost_neighbours = 0;
