@@ -133,10 +133,12 @@ class attenuated_machine final : public overlay_machine {
     }
 
   private:
-    static void forward(part which, outbox& from, outbox& to) {
-        for (auto& each : from) {
-            each.message.insert(each.message.begin(), static_cast<std::byte>(which));
-            to.push_back(std::move(each));
+    static void forward(part which, const outbox& from, outbox& to) {
+        for (const auto& each : from) {
+            const byte_view message = each.message;
+            std::vector<std::byte> marked{static_cast<std::byte>(which)};
+            marked.insert(marked.end(), message.begin(), message.end());
+            to.push_back({each.to, std::move(marked)});
         }
     }
     template <class Step>

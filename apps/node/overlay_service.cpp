@@ -70,10 +70,8 @@ void overlay_service::post(const outbox& out) {
         std::vector<std::string> named;
         for (const node_id node : machine_->named_in(each.message))
             if (auto where = address_of(node)) named.push_back(std::move(*where));
-        asio::post(here_.context,
-                   [this, to = *to, named = std::move(named), message = each.message]() mutable {
-                       office_.send(to, named, std::move(message));
-                   });
+        asio::post(here_.context, [this, to = *to, named = std::move(named),
+                                   message = each.message]() mutable { office_.send(to, named, message); });
     }
 }
 

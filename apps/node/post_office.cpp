@@ -23,7 +23,7 @@ constexpr std::size_t most_complaints = 1024;
 }  // namespace
 
 void post_office::send(const std::string& address, const std::vector<std::string>& named,
-                       std::vector<std::byte> message) {
+                       overlay::message_bytes message) {
     const std::size_t size = message.size();
     const bool known = boxes_.contains(address);
     if ((!known && boxes_.size() >= most_boxes) || held_ + size > most_in_all ||

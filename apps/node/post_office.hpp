@@ -16,6 +16,7 @@
 
 #include "http/server.hpp"
 #include "options.hpp"
+#include "posy/overlay/mail.hpp"
 
 namespace posy::node {
 
@@ -30,7 +31,7 @@ class post_office {
 
     // `named`: addresses of nodes that the letter names.
     void send(const std::string& address, const std::vector<std::string>& named,
-              std::vector<std::byte> message);
+              overlay::message_bytes message);
     bool empty() const { return boxes_.empty(); }
     const counts& counted() const { return counts_; }
 
@@ -39,7 +40,7 @@ class post_office {
 
   private:
     struct mail {
-        std::vector<std::byte> message;
+        overlay::message_bytes message;
         std::vector<std::string> named;
     };
     struct box {
