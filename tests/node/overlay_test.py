@@ -35,7 +35,9 @@ def holders(node, key):
     return [p["url"] for p in node.who(key)["peers"]]
 
 
-class Overlay(ScratchTest):
+class Members(ScratchTest):
+    """Overlays of several nodes."""
+
     def member(self, kind, *options, **how):
         items = () if "--items" in options else ("--items", "1000")
         return self.node("--overlay", kind, *FAST, *items, *options, **how)
@@ -72,6 +74,8 @@ class Overlay(ScratchTest):
             until(lambda: len(neighbours(node, "member")) == number - 3, PATIENT, "all members")
         return nodes
 
+
+class Overlay(Members):
     def changes(self, nodes, asked, at):
         """Keys come and go, one by one and many at once, and the one that is asked knows."""
         self.assertEqual(at.ask("PUT", "/keys/one").status, 201)
@@ -159,7 +163,7 @@ class Overlay(ScratchTest):
         self.found(root, "kept", again)
 
 
-class Hostile(Overlay):
+class Hostile(Members):
     def letter(self, node, body, **fields):
         fields = {"Posy-From": "http://127.0.0.1:1", "Posy-To": node.url, **{n.replace("_", "-"): v for n, v in fields.items()}}
         return node.ask("POST", "/overlay", body, {n: v for n, v in fields.items() if v is not None})
