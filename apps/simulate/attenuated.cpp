@@ -13,7 +13,6 @@
 #include <set>
 #include <utility>
 
-#include "average.hpp"
 #include "copies.hpp"
 #include "network.hpp"
 #include "places.hpp"
@@ -21,6 +20,7 @@
 #include "posy/theory.hpp"
 #include "posy/theory/routing.hpp"
 #include "systems.hpp"
+#include "tally.hpp"
 
 namespace posy::simulate {
 namespace {
@@ -59,7 +59,7 @@ class attenuated_run {
         unsigned distance;  // to the nearest copy; 0 if it is here or not known
     };
     struct outcome {
-        average success, hops, stretch;
+        tally success, hops, stretch;
         double by_filter = 0, gave_up = 0;  // per lookup
         double bytes = 0;                   // per lookup
         std::uint64_t asked = 0;
@@ -98,9 +98,9 @@ class attenuated_run {
     std::uint32_t life_ = 0;
 
     std::vector<double> rates_, sizes_;  // by level, predicted
-    average near_expected_, stray_expected_;
-    std::map<std::size_t, average> near_by_copies_;  // how often a copy is within depth, by the logarithm
-    average change_bytes_, whole_bytes_;
+    tally near_expected_, stray_expected_;
+    std::map<std::size_t, tally> near_by_copies_;  // how often a copy is within depth, by the logarithm
+    tally change_bytes_, whole_bytes_;
 };
 
 overlay::attenuated_settings attenuated_run::settings() const {
@@ -223,7 +223,7 @@ attenuated_run::outcome attenuated_run::ask(const std::vector<query>& queries) {
 // The mean size and rate of each level, over a sample of links.
 void attenuated_run::predict() {
     const auto m = static_cast<double>(settings().terms.geometry.bits);
-    std::vector<average> sizes(depth), rates(depth);
+    std::vector<tally> sizes(depth), rates(depth);
     for (int i = 0; i < 2000; ++i) {
         const node_id from = random_() % nodes_;
         const node_id to = world_.neighbours(from)[random_() % world_.neighbours(from).size()];

@@ -9,12 +9,12 @@
 #include <map>
 #include <utility>
 
-#include "average.hpp"
 #include "network.hpp"
 #include "places.hpp"
 #include "posy/overlay/tree_node.hpp"
 #include "posy/theory/routing.hpp"
 #include "systems.hpp"
+#include "tally.hpp"
 
 namespace posy::simulate {
 namespace {
@@ -73,10 +73,10 @@ class tree_run {
     std::uint64_t replaced_ = 0;
     std::uint32_t life_ = 0;
 
-    average success_, hops_, stretch_, time_stretch_;
-    std::map<std::size_t, std::pair<average, average>> wrong_by_distance_;  // measured, expected
-    average wrong_, wrong_expected_, wrong_absent_, wrong_absent_expected_, absent_right_;
-    average change_bytes_, change_expected_, whole_bytes_;
+    tally success_, hops_, stretch_, time_stretch_;
+    std::map<std::size_t, std::pair<tally, tally>> wrong_by_distance_;  // measured, expected
+    tally wrong_, wrong_expected_, wrong_absent_, wrong_absent_expected_, absent_right_;
+    tally change_bytes_, change_expected_, whole_bytes_;
 };
 
 // Parents come before their children, and every object has one holder.
@@ -233,7 +233,7 @@ std::vector<figure> tree_run::figures() const {
     const bool calm =
         options_.churn == 0 && options_.loss == 0;  // otherwise the tree is not the one of the theory
     const auto certain = calm ? std::optional(1.0) : std::nullopt;
-    const auto predicted = [&](const average& a) { return calm ? std::optional(a.mean()) : std::nullopt; };
+    const auto predicted = [&](const tally& a) { return calm ? std::optional(a.mean()) : std::nullopt; };
     return {
         {"lookups of existing objects", static_cast<double>(success_.count())},
         {"found", success_.mean(), certain, success_.error()},
