@@ -46,6 +46,7 @@ constexpr std::string_view name_of(sharing member) {
 enum class overlay_kind : std::uint8_t {
     none,
     mesh,        // every node keeps every other node's summary
+    groups,      // leaders keep the union of their members' filters
     tree,        // a filter for each child, asked from the leaves up
     attenuated,  // a filter for each neighbour and distance
 };
@@ -55,6 +56,8 @@ constexpr std::string_view name_of(overlay_kind member) {
             return "none";
         case overlay_kind::mesh:
             return "mesh";
+        case overlay_kind::groups:
+            return "groups";
         case overlay_kind::tree:
             return "tree";
         case overlay_kind::attenuated:
@@ -66,7 +69,8 @@ constexpr std::string_view name_of(overlay_kind member) {
 struct overlay_options {
     overlay_kind kind = overlay_kind::none;
     std::string address;                // of this node: a URL by which all members reach it
-    std::vector<std::string> contacts;  // URLs: the parent first, neighbours, or members of the mesh
+    std::vector<std::string> contacts;  // URLs: the parent first, neighbours, members of the mesh, or leaders
+    std::string leader;                 // of this node's group; empty: it leads
     std::chrono::milliseconds beat{
         5000};            // between two signs of life to a neighbour, or two rounds of gossip
     unsigned levels = 3;  // of attenuated filters: how far they see

@@ -15,6 +15,8 @@ std::unique_ptr<overlay_machine> make_machine(const options& how, node_id self, 
             break;
         case overlay_kind::mesh:
             return make_mesh(how, self, now, secret);
+        case overlay_kind::groups:
+            return make_groups(how, self, now, secret);
         case overlay_kind::tree:
             return make_tree(how, self, now, secret);
         case overlay_kind::attenuated:

@@ -1,5 +1,5 @@
-// A state machine of the overlay as the node runs it: one interface to the mesh, the tree and attenuated
-// filters.
+// A state machine of the overlay as the node runs it: one interface to the mesh, groups, the tree and
+// attenuated filters.
 //
 // Keys come in as text, because each overlay has a hash of its own. Time is in milliseconds. What has to be
 // sent goes into the outbox. Thread safety: none; the node runs a machine on one thread.
@@ -40,7 +40,7 @@ struct overlay_answer {
 // A node as this one sees it.
 struct overlay_neighbour {
     node_id node;
-    std::string_view relation;  // parent, child, neighbour, member
+    std::string_view relation;  // parent, child, neighbour, member, leader …
     std::string_view state;     // up; or of a member: suspect, gone, left
 };
 // The filters that are held of it.
@@ -93,6 +93,8 @@ std::unique_ptr<overlay_machine> make_tree(const options&, node_id self, std::ui
                                            std::uint64_t secret);
 std::unique_ptr<overlay_machine> make_attenuated(const options&, node_id self, std::uint64_t now,
                                                  std::uint64_t secret);
+std::unique_ptr<overlay_machine> make_groups(const options&, node_id self, std::uint64_t now,
+                                             std::uint64_t secret);
 // The one that the options name. Precondition: they name one.
 std::unique_ptr<overlay_machine> make_machine(const options&, node_id self, std::uint64_t now,
                                               std::uint64_t secret);

@@ -27,7 +27,7 @@ struct node_arguments {
 
 // What it says of an overlay.
 struct overlay_arguments {
-    std::string kind = "none", url;
+    std::string kind = "none", url, leader;
     std::vector<std::string> parents, joins;
     double beat = 5, lookup_time = 5;
     unsigned levels = 3;

@@ -35,7 +35,9 @@ void check_peers(const node::options& how) {
         if (std::ranges::any_of(how.peers, foreign)) throw failure("a Squid cannot be part of an overlay");
     } else if (!how.peers.empty() || !how.peers_file.empty()) {
         throw failure(fmt::format("--peer does not go with --overlay {}; use {}", name_of(kind),
-                                  kind == overlay_kind::tree ? "--parent" : "--join"));
+                                  kind == overlay_kind::tree     ? "--parent"
+                                  : kind == overlay_kind::groups ? "--leader or --join"
+                                                                 : "--join"));
     }
 }
 
@@ -55,10 +57,12 @@ std::string own_address(const node::options& how, const std::string& given) {
 
 void add_overlay_options(command_line& command, overlay_arguments& a) {
     command
-        .add_option("--overlay KIND", a.kind,
-                    "How nodes find out together who has a key: mesh, every node keeps every other node's "
-                    "summary; tree, filters of what is below each child; attenuated, filters by distance for "
-                    "each --peer; none: follow the summaries of each --peer")
+        .add_option(
+            "--overlay KIND", a.kind,
+            "How nodes find out together who has a key: mesh, every node keeps every other node's "
+            "summary; groups, leaders keep those of their members; tree, filters of what is below each "
+            "child; attenuated, filters by distance for each --peer; none: follow the summaries of each "
+            "--peer")
         .one_of(names_of<overlay_kind>())
         .shows_default();
     command.add_option("--url URL", a.url,
@@ -67,12 +71,17 @@ void add_overlay_options(command_line& command, overlay_arguments& a) {
     command.add_option("--parent URL", a.parents,
                        "Parent in the tree; further ones are asked when the parent is gone; may be repeated "
                        "(default: none; this node is the root)");
-    command.add_option("--join URL", a.joins,
-                       "A member of the mesh to join; may be repeated (default: none; others join this one)");
+    command.add_option("--leader URL", a.leader,
+                       "Leader of the group that this node joins (default: none; this node leads a group)");
+    command.add_option(
+        "--join URL", a.joins,
+        "A member of the mesh to join, or for the leader of a group another leader; may be repeated "
+        "(default: none; others join this one)");
     command
-        .add_option("--beat SECONDS", a.beat,
-                    "Seconds between two signs of life to a neighbour, or between two exchanges of gossip in "
-                    "the mean; a tree and attenuated filters give up a neighbour after four")
+        .add_option(
+            "--beat SECONDS", a.beat,
+            "Seconds between two signs of life to a neighbour, or between two exchanges of gossip in "
+            "the mean; a tree and attenuated filters give up a neighbour after four, a group after three")
         .between(0.05, 3600.0)
         .shows_default();
     command
@@ -82,7 +91,7 @@ void add_overlay_options(command_line& command, overlay_arguments& a) {
         .shows_default();
     command
         .add_option("--lookup-time SECONDS", a.lookup_time,
-                    "Seconds after which a lookup in a tree or by attenuated filters is given up")
+                    "Seconds after which a lookup in groups, in a tree or by attenuated filters is given up")
         .between(0.1, 300.0)
         .shows_default();
 }
@@ -91,7 +100,9 @@ void take_overlay(const overlay_arguments& a, node::options& how) {
     auto& overlay = how.overlay;
     overlay.kind = *named<overlay_kind>(a.kind);
     need(overlay_kind::tree, overlay.kind, "--parent", !a.parents.empty());
-    need(overlay_kind::mesh, overlay.kind, "--join", !a.joins.empty());
+    need(overlay_kind::groups, overlay.kind, "--leader", !a.leader.empty());
+    const bool may_join = overlay.kind == overlay_kind::groups && a.leader.empty();
+    if (!may_join) need(overlay_kind::mesh, overlay.kind, "--join", !a.joins.empty());
     if (overlay.kind == overlay_kind::none) {
         if (!a.url.empty()) throw failure("--url is for nodes of an --overlay");
         return;
@@ -100,6 +111,9 @@ void take_overlay(const overlay_arguments& a, node::options& how) {
     if (how.rehash.count() > 0) throw failure("--rehash does not go with --overlay");
     overlay.address = own_address(how, a.url);
     for (const auto& each : a.parents) overlay.contacts.push_back(address_of("--parent", each));
+    if (!a.leader.empty()) overlay.leader = address_of("--leader", a.leader);
+    if (overlay.leader == overlay.address)
+        throw failure(overlay.address + " is this node itself; name another");
     for (const auto& each : a.joins) overlay.contacts.push_back(address_of("--join", each));
     for (const auto& each : how.peers)
         overlay.contacts.push_back(

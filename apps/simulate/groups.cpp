@@ -98,10 +98,11 @@ class group_world {
         return static_cast<double>(net_.now() - began) / 1000;
     }
 
-  private:
     digest digest_of(std::uint64_t object) const {
         return hasher(how_.terms.geometry.hash)(std::string_view(name_of(object)));
     }
+
+  private:
     void join(node_id who, std::uint64_t objects) {
         const auto leader = who <= groups_ ? std::nullopt : std::optional<node_id>(1 + who % groups_);
         auto node = *overlay::group_node::make(who, "node-" + std::to_string(who), how_, leader, 1, random_(),
@@ -146,11 +147,11 @@ void look_up(report& r, group_world& w, std::uint64_t queries) {
         if (theirs.empty()) continue;
         const std::uint64_t object = theirs[w.below(theirs.size())];
         const node_id first = w.leader_of(asker), home = w.leader_of(holder);
-        auto leaders = w.net().find(first)->leaders_with(group_world::name_of(object));
+        auto leaders = w.net().find(first)->leaders_with(w.digest_of(object));
         leaders.push_back(first);
         for (const node_id leader : leaders) {
             false_leaders += leader != home && leader != first;
-            for (const node_id member : w.net().find(leader)->members_with(group_world::name_of(object)))
+            for (const node_id member : w.net().find(leader)->members_with(w.digest_of(object)))
                 w.has(member, object) ? ++found : ++false_members;
         }
         predicted += all - rate[first] - (home != first ? rate[home] : 0);

@@ -33,6 +33,14 @@ void group_node::receive(node_id from, byte_view message, std::uint64_t now, out
             return;
         case group_kind::elsewhere:
             return on_elsewhere(from, body, now);
+        case group_kind::ask:
+            return on_ask(from, body, out);
+        case group_kind::told:
+            return on_told(from, body, now, out);
+        case group_kind::have:
+            return on_have(from, body, out);
+        case group_kind::has:
+            return on_has(from, body, now, out);
     }
     if (mesh_) return mesh_->receive(from, message, now, out);
     // Mail among leaders reaches whoever led in an earlier life; anything else is nothing we know.
@@ -42,6 +50,7 @@ void group_node::receive(node_id from, byte_view message, std::uint64_t now, out
 std::optional<std::uint64_t> group_node::next_tick() const {
     if (left_) return std::nullopt;
     std::uint64_t next = next_beat_;
+    if (const auto lookup = lookups_.next_tick()) next = std::min(next, *lookup);
     if (mesh_) return std::min(next, mesh_->next_tick().value_or(next));
     if (const auto update = to_leader_.next_tick()) next = std::min(next, *update);
     return next;
@@ -49,6 +58,7 @@ std::optional<std::uint64_t> group_node::next_tick() const {
 
 void group_node::tick(std::uint64_t now, outbox& out) {
     if (left_) return;
+    lookups_.tick(now, [&](std::uint32_t id, const digest& key) { begin(id, key, now, out); });
     if (!mesh_ && now - std::min(now, leader_heard_) >= how_.beat * how_.silent_beats) leader_is_silent(now);
     if (!mesh_) return speak_to_leader(now, out);
     mesh_->tick(now, out);
@@ -76,6 +86,7 @@ void group_node::speak_to_leader(std::uint64_t now, outbox& out) {
 }
 
 void group_node::leader_is_silent(std::uint64_t now) {
+    ++counted_.lost;
     if (heir_ == self_) {
         if (become_leader(now)) ++counted_.promotions;
         return;
@@ -198,6 +209,7 @@ void group_node::drop_silent_members(std::uint64_t now) {
         if (now - std::min(now, m.heard) > how_.beat * (how_.silent_beats + 1)) silent.push_back(id);
     }
     for (const node_id id : silent) drop(id);
+    counted_.lost += silent.size();
 }
 
 // Its bits leave the union, where nobody else has them.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/mix.hpp"
 #include "wire.hpp"
 
 namespace posy::overlay {
@@ -20,8 +21,14 @@ group_node::group_node(node_id self, std::string address, const group_settings& 
       how_(how),
       pool_(pool),
       random_(seed),
+      objects_(0, digest_hash{random_()}),
       own_(random_()),
+      lookups_(how.lookups),
       to_leader_(how.terms, life) {}
+
+std::size_t group_node::digest_hash::operator()(const digest& d) const {
+    return base::mix(d.low ^ base::mix(d.high ^ salt));
+}
 
 result<group_node> group_node::make(node_id self, std::string address, const group_settings& how,
                                     std::optional<node_id> leader, std::uint32_t life, std::uint64_t seed,
@@ -38,20 +45,24 @@ result<group_node> group_node::make(node_id self, std::string address, const gro
     return node;
 }
 
-void group_node::insert(digest d, std::uint64_t now) {
+bool group_node::insert(digest d, std::uint64_t now) {
+    if (!objects_.insert(d).second) return false;
     for (const std::uint64_t p : positions_of(how_.terms.geometry, d)) {
         auto& count = own_[static_cast<position>(p)];
         if (count == full) continue;
         if (count++ == 0) flip_own(static_cast<position>(p), now);
     }
+    return true;
 }
 
-void group_node::remove(digest d, std::uint64_t now) {
+bool group_node::remove(digest d, std::uint64_t now) {
+    if (objects_.erase(d) == 0) return false;
     for (const std::uint64_t p : positions_of(how_.terms.geometry, d)) {
         auto& count = own_[static_cast<position>(p)];
         if (count == full || count == 0) continue;
         if (--count == 0) flip_own(static_cast<position>(p), now);
     }
+    return true;
 }
 
 void group_node::flip_own(position p, std::uint64_t now) {
@@ -107,11 +118,10 @@ void group_node::leave(std::uint64_t now, outbox& out) {
     mesh_->leave(now, out);
 }
 
-std::vector<node_id> group_node::members_with(std::string_view key) const {
+std::vector<node_id> group_node::members_with(digest key) const {
     std::vector<node_id> found;
     if (!mesh_) return found;
-    const auto& g = how_.terms.geometry;
-    const auto bits = positions_of(g, hasher(g.hash, g.seed)(key));
+    const auto bits = positions_of(how_.terms.geometry, key);
     const auto all = [&](const auto& has) {
         return std::ranges::all_of(bits, [&](std::uint64_t p) { return has(static_cast<position>(p)); });
     };
@@ -123,8 +133,21 @@ std::vector<node_id> group_node::members_with(std::string_view key) const {
     return found;
 }
 
-std::vector<node_id> group_node::leaders_with(std::string_view key) const {
-    return mesh_ ? mesh_->who(key) : std::vector<node_id>{};
+std::vector<node_id> group_node::leaders_with(digest key) const {
+    std::vector<node_id> found;
+    if (!mesh_) return found;
+    mesh_->directory().each_summary([&](const gossip_directory::member& m) {
+        const auto& filter = *m.summary.filter();
+        if (filter.geometry() == how_.terms.geometry && filter.may_contain(key))
+            found.push_back(m.version.id);
+    });
+    return found;
+}
+
+std::vector<node_id> group_node::member_ids() const {
+    std::vector<node_id> all;
+    for (const auto& entry : members_) all.push_back(entry.first);
+    return all;
 }
 
 std::vector<node_id> group_node::other_leaders() const {

@@ -4,6 +4,7 @@
 
 #include "base/reader.hpp"
 #include "posy/overlay/attenuated_node.hpp"
+#include "posy/overlay/group_node.hpp"
 #include "posy/overlay/tree_node.hpp"
 #include "wire.hpp"
 
@@ -109,6 +110,30 @@ std::vector<node_id> named_in_attenuated(byte_view message) {
         case attenuated_kind::found:
         case attenuated_kind::absent:
         case attenuated_kind::kept:
+            break;
+    }
+    return {};
+}
+
+std::vector<node_id> named_in_groups(byte_view message) {
+    if (message.empty()) return {};
+    switch (static_cast<group_kind>(message[0])) {
+        case group_kind::family: {  // state, heir, other leaders
+            constexpr std::size_t heir = kind_bytes + state_bytes, fixed = heir + 8;
+            auto nodes = listed(message, fixed, 1);
+            if (message.size() >= fixed) nodes.push_back(load_little<node_id>(&message[heir]));
+            return nodes;
+        }
+        case group_kind::elsewhere:
+            return listed(message, kind_bytes, 1);
+        case group_kind::told:  // number, key, members, leaders
+            return listed(message, kind_bytes + 4 + 16, 2);
+        case group_kind::update:
+        case group_kind::beat:
+        case group_kind::leave:
+        case group_kind::ask:
+        case group_kind::have:
+        case group_kind::has:
             break;
     }
     return {};

@@ -1,4 +1,4 @@
-"""Nodes that find keys together: a mesh, a tree and attenuated filters between real processes, and what hostile letters do to them.
+"""Nodes that find keys together: a mesh, groups, a tree and attenuated filters between real processes, and what hostile letters do to them.
 
 Usage: overlay_test.py POSY [unittest arguments]
 """
@@ -51,6 +51,17 @@ class Members(ScratchTest):
         for node in nodes:
             until(lambda: len(neighbours(node, "member")) == number - 1, PATIENT, "all members")
         return nodes
+
+    def groups(self):
+        """Two leaders, a and b, with two members each."""
+        a = self.member("groups")
+        b = self.member("groups", "--join", a.url)
+        of_a = [self.member("groups", "--leader", a.url) for _ in range(2)]
+        of_b = [self.member("groups", "--leader", b.url) for _ in range(2)]
+        for leader, other, members in ((a, b, of_a), (b, a, of_b)):
+            until(lambda: neighbours(leader, "member") == sorted(n.url for n in members), PATIENT, "the members")
+            until(lambda: neighbours(leader, "other leader") == [other.url], PATIENT, "the other leader")
+        return a, b, of_a, of_b
 
     def tree(self, *options):
         """The root, its children a and b, c and d below a, e below b."""
@@ -114,6 +125,23 @@ class Overlay(Members):
         # At the rate of 1 % of the filter as it was, nearly all of these would be found.
         wrong = sum(bool(holders(nodes[0], f"absent {i}")) for i in range(200))
         self.assertLess(wrong, 40)  # at most 2 are expected; above 39 with odds below 1e-30
+
+    def test_groups(self):
+        a, b, of_a, of_b = self.groups()
+        self.changes((a, b, *of_a, *of_b), of_a[0], of_b[1])
+        answer = of_a[0].who("key 7")
+        # To the own leader and back, to the other and back, to the holder and back.
+        self.assertEqual((answer["method"], answer["hops"], answer["timed_out"]), ("groups", 6, False))
+        b.ask("PUT", "/keys/of a leader")
+        self.found(of_a[1], "of a leader", b)
+        # A leader that is killed is replaced by one of its members.
+        b.kill()
+        until(lambda: any(neighbours(n, "other leader") == [a.url] for n in of_b), PATIENT, "an heir that leads")
+        of_b[0].ask("PUT", "/keys/later")
+        self.found(of_a[0], "later", of_b[0])
+        self.found(of_a[0], "key 7", of_b[1])
+        self.assertEqual(of_a[1].kill(signal.SIGTERM), 0)
+        until(lambda: of_a[1].url not in neighbours(a, "member"), PATIENT, "a farewell")
 
     def test_tree(self):
         root, a, b, c, d, e = self.tree()

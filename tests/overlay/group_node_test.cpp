@@ -61,12 +61,12 @@ struct group_world {
         for (const node_id from : leaders()) {
             for (const auto& [holder, objects] : truth) {
                 for (const std::uint64_t object : objects) {
-                    auto where = net.find(from)->leaders_with(key(object));
+                    auto where = net.find(from)->leaders_with(digest_of(object));
                     where.push_back(from);
                     bool there = false;
                     for (const node_id leader : where) {
                         ASSERT_TRUE(net.find(leader)) << "a leader that is gone";
-                        const auto members = net.find(leader)->members_with(key(object));
+                        const auto members = net.find(leader)->members_with(digest_of(object));
                         there = there || std::ranges::find(members, holder) != members.end();
                     }
                     EXPECT_TRUE(there) << from << " looks for " << object;
@@ -103,6 +103,61 @@ TEST(group_node, every_object_is_found_through_the_leaders) {
     w.expect_unions_exact();
 }
 
+// What a lookup from this node says, once its letters have come.
+lookup_answer answer_of(group_world& w, node_id asker, digest key) {
+    w.net.at(asker, [&](group_node& n, std::uint64_t now, outbox& out) { n.look_up(key, now, out); });
+    w.run(60);
+    const auto answers = w.net.find(asker)->take_answers();
+    EXPECT_EQ(answers.size(), 1u);
+    return answers.empty() ? lookup_answer{} : answers[0];
+}
+
+TEST(group_node, members_and_leaders_find_every_object_and_no_other) {
+    for (const double loss : {0.0, 0.1}) {
+        group_world w({.latency = {}, .loss = loss, .open = {}});
+        w.how.lookups.patience = 3000;
+        w.how.lookups.attempts = 15;
+        w.fill(4, 6);
+        w.run(300);
+        at_least found(50);
+        for (const auto& [holder, objects] : w.truth) {
+            const node_id asker =
+                std::next(w.truth.begin(), static_cast<int>(w.random() % w.truth.size()))->first;
+            const auto answer = answer_of(w, asker, w.digest_of(*objects.begin()));
+            EXPECT_EQ(answer.holder, holder) << asker;
+            const auto absent = answer_of(w, asker, w.digest_of(9'000'000 + holder));
+            EXPECT_FALSE(absent.holder || absent.timed_out) << asker;
+            found += 2;
+        }
+    }
+}
+
+TEST(group_node, answers_that_nobody_asked_for_change_nothing) {
+    group_world w;
+    w.fill(2, 3);
+    w.run(120);
+    group_node& member = *w.net.find(102);
+    outbox out;
+    const auto id = member.look_up(w.digest_of(7'000'000), w.net.now(), out);
+    ASSERT_TRUE(id);
+    ASSERT_EQ(out.size(), 1u);
+    auto yes = std::vector<std::byte>{static_cast<std::byte>(group_kind::has)};
+    const byte_view asked = out[0].message;
+    yes.insert(yes.end(), asked.begin() + 1, asked.end());
+    yes.push_back(std::byte{1});
+    outbox none;
+    member.receive(55, yes, w.net.now(), none);  // the right number and key from the wrong node
+    EXPECT_TRUE(member.take_answers().empty());
+    EXPECT_EQ(member.counted().strangers, 1u);
+    for (const group_kind kind : {group_kind::ask, group_kind::told, group_kind::have, group_kind::has}) {
+        const auto before = member.counted().bad_messages;
+        member.receive(55, std::vector<std::byte>{static_cast<std::byte>(kind), std::byte{1}}, w.net.now(),
+                       none);
+        EXPECT_EQ(member.counted().bad_messages, before + 1);
+    }
+    EXPECT_TRUE(none.empty());
+}
+
 TEST(group_node, removals_and_leavings_take_bits_out_of_the_union) {
     group_world w;
     w.fill(3, 8);
@@ -114,7 +169,7 @@ TEST(group_node, removals_and_leavings_take_bits_out_of_the_union) {
     w.expect_unions_exact();
     w.expect_all_found();
     for (const node_id leader : w.leaders())
-        EXPECT_TRUE(w.net.find(leader)->members_with(w.key(112'00)).empty());
+        EXPECT_TRUE(w.net.find(leader)->members_with(w.digest_of(112'00)).empty());
 }
 
 TEST(group_node, a_leader_that_crashes_is_replaced_by_its_heir) {
@@ -213,7 +268,7 @@ TEST(group_node, a_member_that_claims_everything_is_refused) {
         });
     w.run(60);
     EXPECT_GT(w.net.find(1)->counted().refused, 0u);
-    EXPECT_TRUE(w.net.find(1)->members_with(w.key(7'000'000)).empty());
+    EXPECT_TRUE(w.net.find(1)->members_with(w.digest_of(7'000'000)).empty());
 }
 
 }  // namespace

@@ -5,9 +5,11 @@
 //     /  |  \               /  |  \        leader keeps a filter for each member, and counts for each bit how
 //    m   m   m             m   m   m       many members have it: so whoever leaves is taken out again.
 //
-// Who has X: a leader asks its members' filters, and the leaders whose unions say yes ask theirs. All filters
-// have the geometry of the union, in which a member's is nearly empty: a false positive of a union, made of
-// bits of several members, seldom is one of any member, so the leader ends it without asking anybody.
+// Who has X: the node that asks gets the answer of its leader, which members' filters say yes and which other
+// leaders' unions do, and goes on from there, one question at a time, until a holder has said yes. Nobody
+// else keeps a state of it. All filters have the geometry of the union, in which a member's is nearly empty:
+// a false positive of a union, made of bits of several members, seldom is one of any member, so it ends at
+// the leader.
 //
 // Members send a beat, and the leader's answer names its heir, the member that has been there longest, and
 // some other leaders. A silent member is dropped. When the leader is silent, the heir becomes leader and the
@@ -21,13 +23,15 @@
 #include <map>
 #include <optional>
 #include <random>
+#include <set>
 #include <string>
-#include <string_view>
+#include <unordered_set>
 #include <vector>
 
 #include "posy/overlay/allowance.hpp"
 #include "posy/overlay/filter_link.hpp"
 #include "posy/overlay/gossip_node.hpp"
+#include "posy/overlay/lookup_table.hpp"
 
 namespace posy::overlay {
 
@@ -37,6 +41,10 @@ enum class group_kind : std::uint8_t {
     family,         // leader to member: what it has of that, its heir, other leaders
     leave,          // member to leader
     elsewhere,      // no leader, or no room: ask these
+    ask,            // to a leader: who has this object?
+    told,           // its answer: members, and other leaders
+    have,           // to a member: do you have it?
+    has,            // its answer
 };
 
 struct group_settings {
@@ -46,6 +54,7 @@ struct group_settings {
     unsigned silent_beats = 3;       // before a silent neighbour is given up
     std::size_t most_members = 512;  // of a group
     double burst = 20;               // updates of a member at once; then one per terms.batch
+    lookup_terms lookups;
 };
 
 class group_node {
@@ -55,9 +64,14 @@ class group_node {
                                    std::optional<node_id> leader, std::uint32_t life, std::uint64_t seed,
                                    std::uint64_t now, shared_filters* pool = nullptr);
 
-    // What this node has.
-    void insert(digest, std::uint64_t now);
-    void remove(digest, std::uint64_t now);
+    // What this node has. False if it is there already, or not there.
+    bool insert(digest, std::uint64_t now);
+    bool remove(digest, std::uint64_t now);
+    bool has(const digest& key) const { return objects_.contains(key); }
+
+    // Asks who has it. The answer is among take_answers() now or later.
+    std::optional<std::uint32_t> look_up(digest, std::uint64_t now, outbox&);
+    std::vector<lookup_answer> take_answers();
     // Another leader, for a leader.
     void add_contact(node_id);
     // Says so; a leader leaves its group to the heir. Afterwards the node is silent.
@@ -71,15 +85,21 @@ class group_node {
     std::optional<node_id> leader() const { return leader_; }
     std::optional<node_id> heir() const { return heir_; }
     // Of a leader: the members, with itself, whose filters may contain the key; the leaders whose unions may.
-    std::vector<node_id> members_with(std::string_view key) const;
-    std::vector<node_id> leaders_with(std::string_view key) const;
+    std::vector<node_id> members_with(digest) const;
+    std::vector<node_id> leaders_with(digest) const;
     std::size_t members() const { return members_.size(); }
+    std::vector<node_id> member_ids() const;
+    // Precondition: it is a member.
+    std::uint64_t ones_of(node_id id) const { return members_.at(id).filter.level(0).ones(); }
     // Precondition: leads().
     const gossip_node& mesh() const { return *mesh_; }
     const filter_sender& link() const { return to_leader_; }
 
     struct counters {
         std::uint64_t bad_messages = 0, throttled = 0, refused = 0, promotions = 0, moves = 0;
+        std::uint64_t strangers = 0;  // answers that nobody had asked for
+        std::uint64_t misled = 0;     // questions of lookups from here to nodes that had nothing
+        std::uint64_t lost = 0;       // members and leaders that fell silent
     };
     const counters& counted() const { return counted_; }
 
@@ -88,6 +108,18 @@ class group_node {
         filter_receiver filter;
         std::uint64_t since, heard;
         allowance updates;
+    };
+    // A lookup from here: whom to ask, one at a time.
+    struct search {
+        digest key;
+        std::vector<node_id> members, leaders;               // still to be asked, the next last
+        std::set<node_id> asked_members{}, asked_leaders{};  // a leader can be both
+        std::optional<node_id> waits_for;
+        unsigned hops = 0;  // letters, there and back
+    };
+    struct digest_hash {
+        std::uint64_t salt;
+        std::size_t operator()(const digest&) const;
     };
 
     group_node(node_id self, std::string address, const group_settings&, std::uint32_t life,
@@ -109,13 +141,25 @@ class group_node {
     void on_family(node_id from, byte_view, std::uint64_t now);
     void on_elsewhere(node_id from, byte_view, std::uint64_t now);
 
+    // Lookups (group_lookups.cpp).
+    void begin(std::uint32_t id, const digest& key, std::uint64_t now, outbox&);
+    void go_on(std::uint32_t id, search&, std::uint64_t now, outbox&);
+    search* search_of(std::uint32_t id, const digest& key, node_id from);
+    void on_ask(node_id from, byte_view, outbox&);
+    void on_told(node_id from, byte_view, std::uint64_t now, outbox&);
+    void on_have(node_id from, byte_view, outbox&);
+    void on_has(node_id from, byte_view, std::uint64_t now, outbox&);
+
     node_id self_;
     std::string address_;
     group_settings how_;
     shared_filters* pool_;
     std::mt19937_64 random_;
     bool left_ = false;
+    std::unordered_set<digest, digest_hash> objects_;
     position_counts<std::uint8_t> own_;  // how many of our objects have each bit
+    lookup_table lookups_;
+    std::map<std::uint32_t, search> searches_;
 
     // Of a member.
     std::optional<node_id> leader_, heir_;

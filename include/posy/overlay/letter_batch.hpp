@@ -37,5 +37,6 @@ result<letter_batch> read_batch(byte_view, const batch_limits& = {});
 // The nodes that a message names and its reader may have to write to. Nothing for a message that is damaged.
 std::vector<node_id> named_in_tree(byte_view message);
 std::vector<node_id> named_in_attenuated(byte_view message);
+std::vector<node_id> named_in_groups(byte_view message);
 
 }  // namespace posy::overlay

@@ -1,0 +1,137 @@
+// Lookups in groups: the node that asks goes from its leader to the members and the other leaders that may
+// know.
+#include <algorithm>
+
+#include "posy/overlay/group_node.hpp"
+#include "wire.hpp"
+
+namespace posy::overlay {
+namespace {
+
+constexpr std::size_t most_told = 64;  // members, and leaders, in an answer
+
+std::vector<std::byte> about(group_kind kind, std::uint32_t id, const digest& key) {
+    auto message = begin_message(kind);
+    base::put_little(message, id);
+    put(message, key);
+    return message;
+}
+
+}  // namespace
+
+std::optional<std::uint32_t> group_node::look_up(digest key, std::uint64_t now, outbox& out) {
+    const auto id = lookups_.add(key, now);
+    if (!id) return id;
+    if (has(key)) {
+        lookups_.answer(*id, key, self_, 0, now);
+    } else {
+        begin(*id, key, now, out);
+    }
+    return id;
+}
+
+std::vector<lookup_answer> group_node::take_answers() {
+    auto answers = lookups_.take_answers();
+    for (const auto& each : answers) searches_.erase(each.id);
+    return answers;
+}
+
+// Also when it is asked again: from the start, since answers were lost or nodes have failed.
+void group_node::begin(std::uint32_t id, const digest& key, std::uint64_t now, outbox& out) {
+    search& s = searches_[id] = {.key = key, .members = {}, .leaders = {}, .waits_for = {}};
+    if (mesh_) {
+        s.members = members_with(key);
+        s.leaders = leaders_with(key);
+    } else if (leader_) {
+        s.leaders.push_back(*leader_);
+    } else {
+        return;
+    }
+    go_on(id, s, now, out);
+}
+
+// The next question: to a member before a leader, because it may be the last.
+void group_node::go_on(std::uint32_t id, search& s, std::uint64_t now, outbox& out) {
+    const auto ask_next = [&](group_kind kind, std::vector<node_id>& rest, std::set<node_id>& asked) {
+        while (!rest.empty()) {
+            const node_id next = rest.back();
+            rest.pop_back();
+            if (next == self_ || !asked.insert(next).second) continue;
+            s.waits_for = next;
+            ++s.hops;
+            out.push_back({next, about(kind, id, s.key)});
+            return true;
+        }
+        return false;
+    };
+    if (ask_next(group_kind::have, s.members, s.asked_members)) return;
+    if (ask_next(group_kind::ask, s.leaders, s.asked_leaders)) return;
+    lookups_.answer(id, s.key, std::nullopt, s.hops, now);
+}
+
+group_node::search* group_node::search_of(std::uint32_t id, const digest& key, node_id from) {
+    const auto found = searches_.find(id);
+    if (found == searches_.end() || found->second.key != key || found->second.waits_for != from) {
+        ++counted_.strangers;
+        return nullptr;
+    }
+    ++found->second.hops;
+    return &found->second;
+}
+
+void group_node::on_ask(node_id from, byte_view body, outbox& out) {
+    base::reader in(body);
+    const auto id = in.number<std::uint32_t>();
+    const digest key = take_digest(in);
+    if (in.finish()) return void(++counted_.bad_messages);
+    if (!mesh_) return;  // no leader any more: whoever asks asks again, and hears of the new one
+    auto message = about(group_kind::told, id, key);
+    put_nodes(message, members_with(key), most_told);
+    put_nodes(message, leaders_with(key), most_told);
+    out.push_back({from, std::move(message)});
+}
+
+void group_node::on_told(node_id from, byte_view body, std::uint64_t now, outbox& out) {
+    base::reader in(body);
+    const auto id = in.number<std::uint32_t>();
+    const digest key = take_digest(in);
+    const auto members = take_nodes(in, most_told);
+    const auto leaders = take_nodes(in, most_told);
+    if (in.finish()) return void(++counted_.bad_messages);
+    search* s = search_of(id, key, from);
+    if (!s) return;
+    // Only the first leader is believed about the others: their unions are the same everywhere, but for age.
+    const bool first = from == leader_;
+    if (!first && members.empty()) ++counted_.misled;
+    s->members.insert(s->members.end(), members.begin(), members.end());
+    if (first) s->leaders.insert(s->leaders.end(), leaders.begin(), leaders.end());
+    go_on(id, *s, now, out);
+}
+
+void group_node::on_have(node_id from, byte_view body, outbox& out) {
+    base::reader in(body);
+    const auto id = in.number<std::uint32_t>();
+    const digest key = take_digest(in);
+    if (in.finish()) return void(++counted_.bad_messages);
+    auto message = about(group_kind::has, id, key);
+    message.push_back(static_cast<std::byte>(has(key)));
+    out.push_back({from, std::move(message)});
+}
+
+void group_node::on_has(node_id from, byte_view body, std::uint64_t now, outbox& out) {
+    base::reader in(body);
+    const auto id = in.number<std::uint32_t>();
+    const digest key = take_digest(in);
+    const auto yes = in.byte();
+    if (in.finish() || yes > 1) return void(++counted_.bad_messages);
+    search* s = search_of(id, key, from);
+    if (!s) return;
+    if (yes == 1) {
+        lookups_.answer(id, key, from, s->hops, now);
+        return;
+    }
+    ++counted_.misled;
+    go_on(id, *s, now, out);
+}
+
+}  // namespace posy::overlay
