@@ -56,7 +56,9 @@ class first_look {
     void refuse_posy(std::string_view text) const {
         const bool posy =
             text.starts_with("POSY") && text.size() > 4 && static_cast<unsigned char>(text[4]) < 9;
-        if (posy) throw failure(file_.name + ": a file of posy, not keys; 'posy info' tells what it holds");
+        if (posy)
+            throw failure(file_.name +
+                          ": this is a posy file, not a list of keys; 'posy info' shows what it holds");
     }
     void take_mark(std::string_view& text) const {
         constexpr std::string_view mark = "\xef\xbb\xbf";

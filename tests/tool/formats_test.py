@@ -111,8 +111,8 @@ class Formats(ToolTest):
 
     def test_a_filter_is_not_keys(self):
         self.posy("build", "-n", "10", "-o", "f.posy", stdin="a\n")
-        self.fails("build", "f.posy", "-n", "10", "-o", "g.posy", saying="f.posy: a file of posy, not keys")
-        self.fails("query", "f.posy", "f.posy", saying="f.posy: a file of posy, not keys")
+        self.fails("build", "f.posy", "-n", "10", "-o", "g.posy", saying="f.posy: this is a posy file, not a list of keys")
+        self.fails("query", "f.posy", "f.posy", saying="f.posy: this is a posy file, not a list of keys")
 
     def test_json_lines_have_weights_and_times(self):
         rows = '{"who": "a", "n": {"bytes": 5}}\n{"who": "b", "n": {"bytes": 7}}\n{"who": "a", "n": {"bytes": 1}}\n'
