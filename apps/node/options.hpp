@@ -70,7 +70,7 @@ struct overlay_options {
     overlay_kind kind = overlay_kind::none;
     std::string address;                // of this node: a URL by which all members reach it
     std::vector<std::string> contacts;  // URLs: the parent first, neighbours, members of the mesh, or leaders
-    std::string leader;                 // of this node's group; empty: it leads
+    bool leads = true;                  // its group; otherwise it joins that of its contact
     std::chrono::milliseconds beat{
         5000};            // between two signs of life to a neighbour, or two rounds of gossip
     unsigned levels = 3;  // of attenuated filters: how far they see

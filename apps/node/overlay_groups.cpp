@@ -22,12 +22,12 @@ overlay::group_settings group_settings_of(const options& how, std::uint64_t now)
 }
 
 overlay::group_node make_node(const options& how, node_id self, std::uint64_t now, std::uint64_t secret) {
-    const auto leader =
-        how.overlay.leader.empty() ? std::nullopt : std::optional(node_at(how.overlay.leader));
+    const auto contacts = contacts_of(how);
+    const auto leader = how.overlay.leads ? std::nullopt : std::optional(contacts.front());
     auto made = overlay::group_node::make(self, how.overlay.address, group_settings_of(how, now), leader,
                                           static_cast<std::uint32_t>(now / 1000), secret, now);
     if (!made) throw std::runtime_error("the filters of the group: " + made.error().text());
-    for (const node_id each : contacts_of(how)) made->add_contact(each);
+    for (const node_id each : contacts) made->add_contact(each);
     return std::move(*made);
 }
 

@@ -101,8 +101,11 @@ void take_overlay(const overlay_arguments& a, node::options& how) {
     overlay.kind = *named<overlay_kind>(a.kind);
     need(overlay_kind::tree, overlay.kind, "--parent", !a.parents.empty());
     need(overlay_kind::groups, overlay.kind, "--leader", !a.leader.empty());
-    const bool may_join = overlay.kind == overlay_kind::groups && a.leader.empty();
-    if (!may_join) need(overlay_kind::mesh, overlay.kind, "--join", !a.joins.empty());
+    if (overlay.kind != overlay_kind::groups)
+        need(overlay_kind::mesh, overlay.kind, "--join", !a.joins.empty());
+    if (!a.leader.empty() && !a.joins.empty())
+        throw failure(
+            "--join is for leaders of groups; a member has a --leader, and hears of others from it");
     if (overlay.kind == overlay_kind::none) {
         if (!a.url.empty()) throw failure("--url is for nodes of an --overlay");
         return;
@@ -111,9 +114,8 @@ void take_overlay(const overlay_arguments& a, node::options& how) {
     if (how.rehash.count() > 0) throw failure("--rehash does not go with --overlay");
     overlay.address = own_address(how, a.url);
     for (const auto& each : a.parents) overlay.contacts.push_back(address_of("--parent", each));
-    if (!a.leader.empty()) overlay.leader = address_of("--leader", a.leader);
-    if (overlay.leader == overlay.address)
-        throw failure(overlay.address + " is this node itself; name another");
+    overlay.leads = a.leader.empty();
+    if (!overlay.leads) overlay.contacts.push_back(address_of("--leader", a.leader));
     for (const auto& each : a.joins) overlay.contacts.push_back(address_of("--join", each));
     for (const auto& each : how.peers)
         overlay.contacts.push_back(

@@ -1,6 +1,7 @@
 // What a leader and its members say to each other, and what follows from silence.
 #include <algorithm>
 
+#include "gossip_wire.hpp"
 #include "posy/overlay/group_node.hpp"
 #include "wire.hpp"
 
@@ -8,6 +9,7 @@ namespace posy::overlay {
 namespace {
 
 constexpr std::size_t most_named = 8;  // leaders in a message
+constexpr std::size_t most_contacts = 64;
 
 }  // namespace
 
@@ -43,8 +45,10 @@ void group_node::receive(node_id from, byte_view message, std::uint64_t now, out
             return on_has(from, body, now, out);
     }
     if (mesh_) return mesh_->receive(from, message, now, out);
-    // Mail among leaders reaches whoever led in an earlier life; anything else is nothing we know.
-    ++counted_.bad_messages;
+    if (!gossip::read(message, how_.mesh)) return void(++counted_.bad_messages);
+    // Mail among leaders reaches whoever led in an earlier life, or is named as a contact.
+    ++counted_.strangers;
+    send_elsewhere(from, now, out);
 }
 
 std::optional<std::uint64_t> group_node::next_tick() const {
@@ -91,8 +95,9 @@ void group_node::leader_is_silent(std::uint64_t now) {
         if (become_leader(now)) ++counted_.promotions;
         return;
     }
-    if (heir_) return move_to(*heir_, now);
+    silent_.push_back(*leader_);
     std::erase(leaders_, *leader_);
+    if (heir_) return move_to(*heir_, now);
     if (!leaders_.empty()) {
         move_to(leaders_[random_() % leaders_.size()], now);
     } else if (become_leader(now)) {
@@ -113,16 +118,16 @@ void group_node::on_family(node_id from, byte_view body, std::uint64_t now) {
     leader_heard_ = now;
     heir_ = heir;
     leaders_ = leaders;
+    silent_.clear();
     to_leader_.acknowledged(state, now);
 }
 
 void group_node::on_elsewhere(node_id from, byte_view body, std::uint64_t now) {
     base::reader in(body);
     const auto to = take_nodes(in, most_named);
-    if (in.finish() || mesh_ || from != leader_) {
-        ++counted_.bad_messages;
-        return;
-    }
+    if (in.finish()) return void(++counted_.bad_messages);
+    if (mesh_) return learn_contacts(from, to);
+    if (from != leader_) return void(++counted_.strangers);
     if (to.empty()) return;  // it has no leader itself; silence will tell
     const node_id next = to[random_() % to.size()];
     if (next == self_) {
@@ -133,6 +138,14 @@ void group_node::on_elsewhere(node_id from, byte_view body, std::uint64_t now) {
 }
 
 // ---- A leader ------------------------------------------------------------------------------------------
+
+// A contact that does not lead names a leader.
+void group_node::learn_contacts(node_id from, const std::vector<node_id>& leaders) {
+    const auto& known = mesh_->contacts();
+    if (std::ranges::find(known, from) == known.end() || known.size() + leaders.size() > most_contacts)
+        return void(++counted_.strangers);
+    for (const node_id each : leaders) mesh_->add_contact(each);
+}
 
 group_node::member* group_node::admit(node_id id, std::uint64_t now, outbox& out) {
     if (mesh_) {
@@ -149,13 +162,17 @@ group_node::member* group_node::admit(node_id id, std::uint64_t now, outbox& out
         }
         ++counted_.refused;
     }
-    auto message = begin_message(group_kind::elsewhere);
-    std::vector<node_id> others = other_leaders();
-    // The heir of a leader that is silent waits until it is sure.
-    if (!mesh_ && leader_ && heir_ != self_) others = {*leader_};
-    put_nodes(message, others, most_named);
-    out.push_back({id, std::move(message)});
+    send_elsewhere(id, now, out);
     return nullptr;
+}
+
+// A member names its leader, but not one that may be gone.
+void group_node::send_elsewhere(node_id to, std::uint64_t now, outbox& out) {
+    auto message = begin_message(group_kind::elsewhere);
+    std::vector<node_id> leaders = other_leaders();
+    if (leader_ && now - std::min(now, leader_heard_) < 2 * how_.beat) leaders = {*leader_};
+    put_nodes(message, leaders, most_named);
+    out.push_back({to, std::move(message)});
 }
 
 void group_node::on_update(node_id from, byte_view body, std::uint64_t now, outbox& out) {

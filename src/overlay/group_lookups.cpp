@@ -36,13 +36,18 @@ std::vector<lookup_answer> group_node::take_answers() {
     return answers;
 }
 
-// Also when it is asked again: from the start, since answers were lost or nodes have failed.
+// Also when it is asked again: from the start, since an answer was lost or a node has failed.
 void group_node::begin(std::uint32_t id, const digest& key, std::uint64_t now, outbox& out) {
-    search& s = searches_[id] = {.key = key, .members = {}, .leaders = {}, .waits_for = {}};
+    search next{.key = key};
+    search& s = searches_[id];
+    next.silent = std::move(s.silent);
+    if (s.waits_for) next.silent.insert(*s.waits_for);
+    s = std::move(next);
     if (mesh_) {
         s.members = members_with(key);
         s.leaders = leaders_with(key);
     } else if (leader_) {
+        s.guide = leader_;
         s.leaders.push_back(*leader_);
     } else {
         return;
@@ -50,23 +55,31 @@ void group_node::begin(std::uint32_t id, const digest& key, std::uint64_t now, o
     go_on(id, s, now, out);
 }
 
-// The next question: to a member before a leader, because it may be the last.
+// The next question: to a member before a leader, because it may be the last. Whoever was silent comes after
+// all others, one of which may have the object, too.
 void group_node::go_on(std::uint32_t id, search& s, std::uint64_t now, outbox& out) {
-    const auto ask_next = [&](group_kind kind, std::vector<node_id>& rest, std::set<node_id>& asked) {
-        while (!rest.empty()) {
-            const node_id next = rest.back();
-            rest.pop_back();
-            if (next == self_ || !asked.insert(next).second) continue;
-            s.waits_for = next;
-            ++s.hops;
-            out.push_back({next, about(kind, id, s.key)});
-            return true;
-        }
-        return false;
-    };
-    if (ask_next(group_kind::have, s.members, s.asked_members)) return;
-    if (ask_next(group_kind::ask, s.leaders, s.asked_leaders)) return;
+    for (const bool silent : {false, true}) {
+        if (ask_next(id, s, group_kind::have, silent, out)) return;
+        if (ask_next(id, s, group_kind::ask, silent, out)) return;
+    }
     lookups_.answer(id, s.key, std::nullopt, s.hops, now);
+}
+
+bool group_node::ask_next(std::uint32_t id, search& s, group_kind kind, bool silent, outbox& out) {
+    const bool member = kind == group_kind::have;
+    auto& rest = member ? s.members : s.leaders;
+    auto& asked = member ? s.asked_members : s.asked_leaders;
+    for (std::size_t i = rest.size(); i-- > 0;) {
+        const node_id next = rest[i];
+        if (s.silent.contains(next) != silent) continue;
+        rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(i));
+        if (next == self_ || !asked.insert(next).second) continue;
+        s.waits_for = next;
+        ++s.hops;
+        out.push_back({next, about(kind, id, s.key)});
+        return true;
+    }
+    return false;
 }
 
 group_node::search* group_node::search_of(std::uint32_t id, const digest& key, node_id from) {
@@ -75,6 +88,7 @@ group_node::search* group_node::search_of(std::uint32_t id, const digest& key, n
         ++counted_.strangers;
         return nullptr;
     }
+    found->second.waits_for.reset();
     ++found->second.hops;
     return &found->second;
 }
@@ -100,11 +114,11 @@ void group_node::on_told(node_id from, byte_view body, std::uint64_t now, outbox
     if (in.finish()) return void(++counted_.bad_messages);
     search* s = search_of(id, key, from);
     if (!s) return;
-    // Only the first leader is believed about the others: their unions are the same everywhere, but for age.
-    const bool first = from == leader_;
-    if (!first && members.empty()) ++counted_.misled;
+    // Only the own leader is believed about the others: their unions are the same everywhere, but for age.
+    const bool own = from == s->guide;
+    if (!own && members.empty()) ++counted_.misled;
     s->members.insert(s->members.end(), members.begin(), members.end());
-    if (first) s->leaders.insert(s->leaders.end(), leaders.begin(), leaders.end());
+    if (own) s->leaders.insert(s->leaders.end(), leaders.begin(), leaders.end());
     go_on(id, *s, now, out);
 }
 

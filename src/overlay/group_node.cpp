@@ -87,6 +87,7 @@ bool group_node::become_leader(std::uint64_t now) {
     if (!made) return false;
     mesh_.emplace(std::move(*made));
     for (const node_id other : leaders_) mesh_->add_contact(other);
+    for (const node_id other : silent_) mesh_->add_contact(other);
     if (leader_) mesh_->add_contact(*leader_);
     leader_.reset(), heir_.reset();
     next_beat_ = now + how_.beat;

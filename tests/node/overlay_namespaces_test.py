@@ -103,6 +103,9 @@ class Namespaces(NodeTest):
     def test_mesh(self):
         self.cut_and_mended("mesh", "--join")
 
+    def test_groups(self):
+        self.cut_and_mended("groups", "--leader")
+
     def test_tree(self):
         self.cut_and_mended("tree", "--parent")
 

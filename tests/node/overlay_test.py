@@ -132,16 +132,28 @@ class Overlay(Members):
         answer = of_a[0].who("key 7")
         # To the own leader and back, to the other and back, to the holder and back.
         self.assertEqual((answer["method"], answer["hops"], answer["timed_out"]), ("groups", 6, False))
-        b.ask("PUT", "/keys/of a leader")
-        self.found(of_a[1], "of a leader", b)
-        # A leader that is killed is replaced by one of its members.
+        b.ask("PUT", "/keys/own")
+        self.found(of_a[1], "own", b)
+        # A leader that is killed is replaced by one of its members; its own keys are gone with it.
         b.kill()
         until(lambda: any(neighbours(n, "other leader") == [a.url] for n in of_b), PATIENT, "an heir that leads")
         of_b[0].ask("PUT", "/keys/later")
         self.found(of_a[0], "later", of_b[0])
         self.found(of_a[0], "key 7", of_b[1])
-        self.assertEqual(of_a[1].kill(signal.SIGTERM), 0)
-        until(lambda: of_a[1].url not in neighbours(a, "member"), PATIENT, "a farewell")
+        self.found(of_a[0], "own")
+        # A newcomer that asks a mere member is sent to its leader.
+        new = self.member("groups", "--leader", of_a[0].url)
+        until(lambda: neighbours(new, "leader") == [a.url], PATIENT, "the way to the leader")
+        new.ask("PUT", "/keys/new")
+        self.found(of_b[0], "new", new)
+        # One that leaves takes its keys with it; a leader that leaves has an heir.
+        self.assertEqual(new.kill(signal.SIGTERM), 0)
+        until(lambda: new.url not in neighbours(a, "member"), PATIENT, "a farewell")
+        self.found(of_b[0], "new")
+        of_a[0].ask("PUT", "/keys/last")
+        self.assertEqual(a.kill(signal.SIGTERM), 0)
+        self.found(of_b[1], "last", of_a[0])
+        self.found(of_a[0], "later", of_b[0])
 
     def test_tree(self):
         root, a, b, c, d, e = self.tree()
@@ -203,6 +215,8 @@ class Hostile(Members):
         yield self.mesh(2)
         root = self.member("tree")
         yield root, self.member("tree", "--parent", root.url)
+        leader = self.member("groups")
+        yield leader, self.member("groups", "--leader", leader.url)
         first = self.member("attenuated")
         yield first, self.member("attenuated", "--peer", first.url)
 
@@ -296,6 +310,8 @@ class Hostile(Members):
     def test_options(self):
         for options, words in ((("--overlay", "mesh", "--parent", "http://127.0.0.1:1"), "--parent is for --overlay tree"),
                                (("--overlay", "tree", "--peer", "b=http://127.0.0.1:1"), "use --parent"),
+                               (("--overlay", "tree", "--leader", "http://127.0.0.1:1"), "--leader is for --overlay groups"),
+                               (("--overlay", "groups", "--leader", "http://127.0.0.1:1", "--join", "http://127.0.0.1:2"), "a member has a --leader"),
                                (("--overlay", "tree", "--parent", "ftp://x"), "not the URL of a node"),
                                (("--overlay", "mesh", "--rehash", "1h"), "--rehash"),
                                (("--overlay", "mesh", "--listen", "0.0.0.0:0", "--allow-peer", "private"), "--url"),

@@ -175,7 +175,7 @@ class Page(NodeTest):
         except AssertionError:
             self.fail(f"these are not what /metrics says: {wrong[:3] if wrong else shown}")
         names = {e["sample"] for e in shown if "sample" in e}
-        self.assertEqual({n for n in told if not n.startswith("posy_info")} - names, set(), "figures that the page leaves out")
+        self.assertEqual({n for n in told if not n.startswith(("posy_info", "posy_overlay_info"))} - names, set(), "figures that the page leaves out")
         for e in shown:
             self.assertTrue(e["text"] or not e["value"], e)
         return told
@@ -255,6 +255,26 @@ class Page(NodeTest):
         self.assertFalse(self.browser.run(silence))
         again.add(["key"])
         self.compare()
+
+    def test_a_group_is_drawn_and_what_does_not_apply_is_not_shown(self):
+        leader = self.node("--overlay", "groups", "--items", "1000", "--beat", "1")
+        members = [self.node("--overlay", "groups", "--items", "1000", "--beat", "1", "--leader", leader.url) for _ in range(2)]
+        seen = "return [...document.querySelectorAll('main section')].filter(s => s.checkVisibility()).map(s => s.id)"
+        labels = "return [...document.querySelectorAll('#overlay .label')].map(t => t.textContent)"
+        names = lambda *nodes: sorted(n.url.removeprefix("http://") for n in nodes)
+        for node, around in ((leader, members), (members[0], [leader])):
+            self.open(node)
+            until(lambda: sorted(self.browser.run(labels)) == names(node, *around), 60, "all neighbours on the page")
+            self.assertEqual(self.browser.run(seen), ["set", "overlay", "requests"])
+            self.compare()
+            self.assertLessEqual(self.browser.run("return document.documentElement.scrollWidth"), self.browser.run("return innerWidth"))
+        members[1].kill()
+        self.open(leader)
+        until(lambda: sorted(self.browser.run(labels)) == names(leader, members[0]), 60, "a member that is gone")
+        self.browser.picture("page-groups.png")
+        leader.get("/summary")
+        until(lambda: "bytes" in self.browser.run(seen), what="the bytes of a summary")
+        self.quiet()
 
     def test_figures_of_a_cache(self):
         """A proxy has more to tell; what it has is shown, whatever it is called."""

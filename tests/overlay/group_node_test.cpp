@@ -15,9 +15,9 @@ struct group_world {
         how.terms.most_fill = 0.2;
         how.mesh.publish.change = 0;
     }
-    void join(node_id who, std::optional<node_id> leader) {
+    void join(node_id who, std::optional<node_id> leader, std::optional<node_id> contact = {}) {
         auto node = *group_node::make(who, "node", how, leader, 1, random(), net.now());
-        if (!leader && !truth.empty()) node.add_contact(truth.begin()->first);
+        if (!leader && !truth.empty()) node.add_contact(contact.value_or(truth.begin()->first));
         truth[who];
         net.join(who, std::move(node));
     }
@@ -132,6 +132,20 @@ TEST(group_node, members_and_leaders_find_every_object_and_no_other) {
     }
 }
 
+// Members 102 and 104 are in a group with the one that asks, 103 is in the other.
+TEST(group_node, a_lookup_goes_on_past_a_holder_that_is_silent) {
+    for (const node_id other : {102, 103}) {
+        group_world w;
+        w.how.lookups.patience = 3000;
+        w.how.lookups.attempts = 3;
+        w.fill(2, 3);
+        for (const node_id holder : {node_id{104}, other}) w.insert(holder, 7);
+        w.run(120);
+        w.crash(104);
+        EXPECT_EQ(answer_of(w, 106, w.digest_of(7)).holder, other);
+    }
+}
+
 TEST(group_node, answers_that_nobody_asked_for_change_nothing) {
     group_world w;
     w.fill(2, 3);
@@ -156,6 +170,14 @@ TEST(group_node, answers_that_nobody_asked_for_change_nothing) {
         EXPECT_EQ(member.counted().bad_messages, before + 1);
     }
     EXPECT_TRUE(none.empty());
+    // What leaders say to each other is no damage at a node that led before, and nothing to a member.
+    const auto bad = member.counted().bad_messages, strange = member.counted().strangers;
+    outbox gossip;
+    w.net.find(1)->leave(w.net.now(), gossip);
+    member.receive(1, gossip.back().message, w.net.now(), none);
+    EXPECT_EQ(member.counted().bad_messages, bad);
+    EXPECT_EQ(member.counted().strangers, strange + 1);
+    EXPECT_EQ(none.size(), 1u);  // where the leader is
 }
 
 TEST(group_node, removals_and_leavings_take_bits_out_of_the_union) {
@@ -211,6 +233,27 @@ TEST(group_node, leader_and_heir_lost_at_once_scatter_the_group) {
     w.expect_all_found();
 }
 
+// Alone behind a cut, a member tries its leader, the heir and the other leaders, and leads in the end; when
+// the cut is mended, it finds whichever of them is still there.
+TEST(group_node, a_member_behind_a_cut_comes_back) {
+    for (const node_id gone : {1, 2}) {
+        bool cut = false;
+        group_world w(
+            {.open = [&](node_id from, node_id to, auto) { return !cut || (from == 105) == (to == 105); }});
+        w.fill(2, 3);
+        w.run(120);
+        cut = true;
+        w.run(600);
+        EXPECT_TRUE(w.net.find(105)->leads());
+        w.insert(105, 7);
+        w.crash(gone);
+        cut = false;
+        w.run(900);
+        w.expect_unions_exact();
+        w.expect_all_found();
+    }
+}
+
 TEST(group_node, loss_delays_and_no_more) {
     group_world w({.loss = 0.1});
     w.how.silent_beats = 8;
@@ -219,6 +262,23 @@ TEST(group_node, loss_delays_and_no_more) {
     w.run(600);
     w.expect_unions_exact();
     w.expect_all_found();
+}
+
+// Of two groups; 102 is the heir of its leader, 104 is not.
+TEST(group_node, a_member_shows_newcomers_the_way_to_its_leader) {
+    for (const node_id asked : {102, 104}) {
+        group_world w;
+        w.fill(2, 3);
+        w.run(120);
+        w.join(200, asked);
+        w.join(300, std::nullopt, asked);
+        w.insert(200, 7), w.insert(300, 8);
+        w.run(300);
+        EXPECT_EQ(w.net.find(200)->leader(), 1u);
+        EXPECT_EQ(w.leaders(), (std::set<node_id>{1, 2, 300}));
+        w.expect_unions_exact();
+        w.expect_all_found();
+    }
 }
 
 TEST(group_node, a_full_group_sends_members_elsewhere) {

@@ -49,6 +49,7 @@ class gossip_node {
 
     // A node that may know others. It is asked while no other member is known.
     void add_contact(node_id);
+    const std::vector<node_id>& contacts() const { return contacts_; }
     // Tells some members. Afterwards the node is silent.
     void leave(std::uint64_t now, outbox&);
 

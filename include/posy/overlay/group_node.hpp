@@ -13,7 +13,8 @@
 //
 // Members send a beat, and the leader's answer names its heir, the member that has been there longest, and
 // some other leaders. A silent member is dropped. When the leader is silent, the heir becomes leader and the
-// others go to it; if it is silent, too, to another leader.
+// others go to it; if it is silent, too, to the leaders they know, one after the other. One that reaches none
+// leads a group of its own, and goes on trying them as a leader does.
 //
 // A state machine (posy/overlay/mail.hpp). Memory: a leader holds about 5 bytes for each one of each member's
 // filter, an array of counters, and the unions of the other leaders. Thread safety: none.
@@ -72,7 +73,7 @@ class group_node {
     // Asks who has it. The answer is among take_answers() now or later.
     std::optional<std::uint32_t> look_up(digest, std::uint64_t now, outbox&);
     std::vector<lookup_answer> take_answers();
-    // Another leader, for a leader.
+    // Another leader, for a leader; or a member of another group, which names its leader.
     void add_contact(node_id);
     // Says so; a leader leaves its group to the heir. Afterwards the node is silent.
     void leave(std::uint64_t now, outbox&);
@@ -97,7 +98,7 @@ class group_node {
 
     struct counters {
         std::uint64_t bad_messages = 0, throttled = 0, refused = 0, promotions = 0, moves = 0;
-        std::uint64_t strangers = 0;  // answers that nobody had asked for
+        std::uint64_t strangers = 0;  // answers that nobody had asked for, mail for a leader
         std::uint64_t misled = 0;     // questions of lookups from here to nodes that had nothing
         std::uint64_t lost = 0;       // members and leaders that fell silent
     };
@@ -112,9 +113,11 @@ class group_node {
     // A lookup from here: whom to ask, one at a time.
     struct search {
         digest key;
-        std::vector<node_id> members, leaders;               // still to be asked, the next last
+        std::vector<node_id> members{}, leaders{};           // still to be asked, the next last
         std::set<node_id> asked_members{}, asked_leaders{};  // a leader can be both
-        std::optional<node_id> waits_for;
+        std::set<node_id> silent{};                          // in an earlier attempt: asked after the others
+        std::optional<node_id> guide{};                      // the own leader as it began, who names others
+        std::optional<node_id> waits_for{};
         unsigned hops = 0;  // letters, there and back
     };
     struct digest_hash {
@@ -134,16 +137,19 @@ class group_node {
     void choose_heir();
     member* admit(node_id, std::uint64_t now, outbox&);
     void send_family(node_id to, const member&, outbox&);
+    void send_elsewhere(node_id to, std::uint64_t now, outbox&);
     std::vector<node_id> other_leaders() const;
 
     void on_update(node_id from, byte_view, std::uint64_t now, outbox&);
     void on_beat(node_id from, byte_view, std::uint64_t now, outbox&);
     void on_family(node_id from, byte_view, std::uint64_t now);
     void on_elsewhere(node_id from, byte_view, std::uint64_t now);
+    void learn_contacts(node_id from, const std::vector<node_id>& leaders);
 
     // Lookups (group_lookups.cpp).
     void begin(std::uint32_t id, const digest& key, std::uint64_t now, outbox&);
     void go_on(std::uint32_t id, search&, std::uint64_t now, outbox&);
+    bool ask_next(std::uint32_t id, search&, group_kind, bool silent, outbox&);
     search* search_of(std::uint32_t id, const digest& key, node_id from);
     void on_ask(node_id from, byte_view, outbox&);
     void on_told(node_id from, byte_view, std::uint64_t now, outbox&);
@@ -164,6 +170,7 @@ class group_node {
     // Of a member.
     std::optional<node_id> leader_, heir_;
     std::vector<node_id> leaders_;  // others, to turn to
+    std::vector<node_id> silent_;   // leaders and heirs that did not answer since the last that did
     filter_sender to_leader_;
     std::uint64_t next_beat_ = 0, leader_heard_ = 0;
 
