@@ -57,11 +57,6 @@ double mesh_spread::longest() const {
     return most;
 }
 
-double mesh_spread::share_within(double rounds) const {
-    const auto within = std::ranges::count_if(finished_, [&](const times& t) { return t.back() <= rounds; });
-    return static_cast<double>(within) / static_cast<double>(finished_.size());
-}
-
 plot mesh_spread::drawn(const theory::gossip_model& model) const {
     curve measured{"measured, mean", {}}, predicted{"predicted", {}};
     for (std::size_t i = 0; i < shares.size(); ++i) {

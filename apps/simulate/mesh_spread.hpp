@@ -26,8 +26,6 @@ class mesh_spread {
     double mean() const;
     double standard_error() const;
     double longest() const;
-    // The share of the changes that 99 % knew within so many rounds.
-    double share_within(double rounds) const;
     plot drawn(const theory::gossip_model&) const;
 
   private:

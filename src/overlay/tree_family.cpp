@@ -1,7 +1,9 @@
 // A node of the tree and its neighbours: who is parent and child of whom, and what happens when one is gone.
 #include <algorithm>
+#include <iterator>
 
 #include "base/mix.hpp"
+#include "position_code.hpp"
 #include "posy/overlay/tree_node.hpp"
 #include "wire.hpp"
 
@@ -35,6 +37,7 @@ void tree_node::take_update(node_id from, byte_view body, std::uint64_t now, out
     const auto found = child_of(from, now, out);
     if (found == children_.end()) return;
     branch& sender = found->second;
+    const std::uint32_t life = sender.held.state().life;
     const auto taken = sender.held.receive(body);
     switch (taken.outcome) {
         case link_outcome::damaged:
@@ -53,7 +56,13 @@ void tree_node::take_update(node_id from, byte_view body, std::uint64_t now, out
     auto reply = begin_message(tree_kind::have);
     put(reply, held ? sender.held.state() : link_state{});
     out.push_back({from, std::move(reply)});
-    if (taken.outcome == link_outcome::applied) merge(&sender, taken.flips[0], now);
+    if (taken.outcome == link_outcome::applied) {
+        if (life != 0 && life != sender.held.state().life) keep_former(sender, taken.flips[0], now);
+        std::vector<position> changed;
+        std::ranges::remove_copy_if(taken.flips[0], std::back_inserter(changed),
+                                    [&](position p) { return sender.was_below(p); });
+        merge(&sender, changed, now);
+    }
     send_update(now, out);
 }
 
@@ -73,8 +82,37 @@ void tree_node::take_beat(node_id from, byte_view body, std::uint64_t now, outbo
     out.push_back({from, std::move(reply)});
 }
 
+// One life back and within the fill that is allowed: a child cannot pile up bits by starting anew.
+void tree_node::keep_former(branch& child, const std::vector<position>& flips, std::uint64_t now) {
+    if (child.former) return;
+    const one_set& held = child.held.level(0);
+    one_set lost(held.bits(), base::draw(secret_, now));
+    for (const position p : flips) {
+        if (!held.test(p)) lost.flip(p);
+    }
+    const double most = settings_.terms.most_fill * static_cast<double>(held.bits());
+    if (lost.ones() == 0 || static_cast<double>(lost.ones() + held.ones()) > most) return;
+    child.former = std::move(lost);
+    child.former_until = now + silence();
+}
+
+void tree_node::forget_former(std::uint64_t now) {
+    for (auto& [id, child] : children_) {
+        if (!child.former || now < child.former_until) continue;
+        auto lost = child.former->sorted();
+        child.former.reset();
+        std::erase_if(lost, [&, held = &child.held.level(0)](position p) { return held->test(p); });
+        merge(&child, lost, now);
+    }
+}
+
 void tree_node::drop(children_map::iterator gone, std::uint64_t now) {
-    const auto ones = gone->second.held.level(0).sorted();
+    auto ones = gone->second.held.level(0).sorted();
+    if (const auto& former = gone->second.former) {
+        const auto more = former->sorted();
+        ones.insert(ones.end(), more.begin(), more.end());
+        unite(ones);
+    }
     children_.erase(gone);
     merge(nullptr, ones, now);
 }
@@ -82,7 +120,7 @@ void tree_node::drop(children_map::iterator gone, std::uint64_t now) {
 void tree_node::drop_silent(std::uint64_t now) {
     for (auto it = children_.begin(); it != children_.end();) {
         const auto here = it++;
-        if (now < here->second.heard + silence()) continue;
+        if (now < here->second.heard + silence_of_a_child()) continue;
         ++counted_.lost_children;
         drop(here, now);
     }

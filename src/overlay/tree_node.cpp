@@ -44,9 +44,8 @@ bool tree_node::remove(digest key, std::uint64_t now, outbox& out) {
 }
 
 bool tree_node::below_has(position p, const branch* but) const {
-    return std::ranges::any_of(children_, [&](const auto& entry) {
-        return &entry.second != but && entry.second.held.level(0).test(p);
-    });
+    return std::ranges::any_of(
+        children_, [&](const auto& entry) { return &entry.second != but && entry.second.test(p); });
 }
 
 void tree_node::merge(const branch* from, const std::vector<position>& flips, std::uint64_t now) {
@@ -59,8 +58,11 @@ std::vector<position> tree_node::union_ones() const {
     std::vector<position> ones;
     own_.each([&](position p, std::uint32_t) { ones.push_back(p); });
     for (const auto& [id, child] : children_) {
-        const auto more = child.held.level(0).sorted();
-        ones.insert(ones.end(), more.begin(), more.end());
+        for (const one_set* set : {&child.held.level(0), child.former ? &*child.former : nullptr}) {
+            if (!set) continue;
+            const auto more = set->sorted();
+            ones.insert(ones.end(), more.begin(), more.end());
+        }
     }
     unite(ones);
     return ones;
@@ -111,6 +113,7 @@ void tree_node::receive(node_id from, byte_view message, std::uint64_t now, outb
 
 void tree_node::tick(std::uint64_t now, outbox& out) {
     drop_silent(now);
+    forget_former(now);
     if (parent_ && now >= parent_heard_ + silence()) lose_parent(now, out);
     if (parent_ && now >= next_beat_) {
         send_beat(*parent_, out);
@@ -126,7 +129,10 @@ std::optional<std::uint64_t> tree_node::next_tick() const {
     const auto consider = [&](std::optional<std::uint64_t> at) {
         if (at && (!first || *at < *first)) first = at;
     };
-    for (const auto& [id, child] : children_) consider(child.heard + silence());
+    for (const auto& [id, child] : children_) {
+        consider(child.heard + silence_of_a_child());
+        if (child.former) consider(child.former_until);
+    }
     if (parent_) {
         consider(up_.next_tick());
         consider(std::min(next_beat_, parent_heard_ + silence()));
@@ -144,7 +150,8 @@ std::vector<node_id> tree_node::children() const {
 
 std::size_t tree_node::memory() const {
     std::size_t bytes = own_.memory() + objects_.size() * 40;
-    for (const auto& [id, child] : children_) bytes += child.held.memory();
+    for (const auto& [id, child] : children_)
+        bytes += child.held.memory() + (child.former ? child.former->memory() : 0);
     return bytes;
 }
 

@@ -1,4 +1,6 @@
 // Requests of the tree: up until a child's filter says yes, down from there, back where it was wrong.
+#include <algorithm>
+
 #include "base/mix.hpp"
 #include "posy/overlay/tree_node.hpp"
 #include "wire.hpp"
@@ -18,7 +20,7 @@ std::optional<std::uint32_t> tree_node::look_up(digest key, std::uint64_t now, o
 }
 
 void tree_node::begin(std::uint32_t id, digest key, std::uint64_t now, outbox& out) {
-    pass_on({id, me_, key, me_, me_, 0}, me_, now, out);
+    pass_on({.id = id, .origin = me_, .key = key, .apex = me_, .below = me_}, me_, now, out);
 }
 
 void tree_node::take_request(node_id from, byte_view body, std::uint64_t now, outbox& out) {
@@ -30,7 +32,9 @@ void tree_node::take_request(node_id from, byte_view body, std::uint64_t now, ou
     r.key = take_digest(read);
     r.apex = read.number<node_id>();
     r.below = read.number<node_id>();
-    if (read.finish()) return void(++counted_.damaged);
+    const std::uint8_t unsure = read.byte();
+    r.unsure = unsure == 1;
+    if (read.finish() || unsure > 1) return void(++counted_.damaged);
     const bool child = children_.contains(from);
     if (!child && from != parent_) return void(++counted_.strangers);
     if (++r.hops > settings_.most_hops) return void(++counted_.refused);
@@ -55,14 +59,30 @@ std::optional<node_id> tree_node::next_child(const request& r, std::optional<nod
     return best;
 }
 
+// Whether a child had it that has started anew, and may get it back from a child of its own.
+bool tree_node::may_come_back(const digest& key) const {
+    return std::ranges::any_of(children_, [&](const auto& entry) {
+        const branch& child = entry.second;
+        if (!child.former) return false;
+        const auto positions = positions_of(settings_.terms.geometry, key);
+        const auto all = [&](const auto& has) {
+            return std::ranges::all_of(positions,
+                                       [&](std::uint64_t p) { return has(static_cast<position>(p)); });
+        };
+        return all([&](position p) { return child.test(p); }) &&
+               !all([&](position p) { return child.held.level(0).test(p); });
+    });
+}
+
 void tree_node::pass_on(request r, node_id from, std::uint64_t now, outbox& out) {
     if (objects_.contains(r.key)) return answer(r, true, now, out);
     const bool came_back = children_.contains(from) && from != r.below;
     std::optional<node_id> to = next_child(r, came_back ? std::optional(from) : std::nullopt);
+    r.unsure = r.unsure || may_come_back(r.key);
     if (!to) {
         if (!parent_) {
             // A node on its way to a new parent knows only a part: whoever asks asks again.
-            if (reigns_ && r.apex == me_) answer(r, false, now, out);
+            if (reigns_ && r.apex == me_ && !r.unsure) answer(r, false, now, out);
             return;
         }
         if (r.apex == me_) r.apex = *parent_, r.below = me_;
@@ -75,6 +95,7 @@ void tree_node::pass_on(request r, node_id from, std::uint64_t now, outbox& out)
     put(message, r.key);
     base::put_little(message, r.apex);
     base::put_little(message, r.below);
+    base::put_little(message, static_cast<std::uint8_t>(r.unsure));
     out.push_back({*to, std::move(message)});
 }
 

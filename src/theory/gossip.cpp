@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <vector>
 
+#include "binomial.hpp"
+
 namespace posy::theory {
 namespace {
 
@@ -16,6 +18,7 @@ struct arrivals {
           reply((1 - m.wasted) * (1 - std::pow(1 - (1 - m.loss) * (1 - m.loss), m.tries))),
           record((1 - m.loss) * (1 - m.loss)) {}
     double contacts() const { return (greeting + reply) * record; }
+    double first() const { return greeting * record; }
 };
 
 // Nodes, by how they hear of it.
@@ -31,7 +34,7 @@ class course {
         : n_(m.nodes),
           compares_(m.compare_every > 0 ? 2 / m.compare_every : 0),
           arrive_(m),
-          told_{m.at_once ? 2.0 : 1.0},
+          told_{1 + (m.at_once ? arrive_.first() : 0)},
           known_{1},
           spreading_(m.patience, 0.0),
           past_(static_cast<std::size_t>(3.5 * m.hop / step) + 1, known_) {
@@ -76,38 +79,110 @@ class course {
     double time_ = 0;
 };
 
+// P(X > most), X ~ Binomial(n, p): the smaller side is summed, from its largest term on.
+double binomial_above(double most, double n, double p) {
+    const bool below = n * p > most;
+    double sum = 0;
+    for (double x = below ? most : most + 1; x >= 0 && x <= n; x += below ? -1 : 1) {
+        const double weight = binomial_weight(x, n, p);
+        sum += weight;
+        if (weight <= 1e-18 * sum) break;
+    }
+    return below ? 1 - sum : sum;
+}
+
+// The distribution of the time until a share of the nodes knows, in steps of time.
+class spread_time {
+  public:
+    // `ignorant` is the share that does not know, by the equations, at each step.
+    spread_time(const gossip_model& m, double share, const std::vector<double>& ignorant)
+        : first_(m.at_once ? arrivals(m).first() : 0), rate_(arrivals(m).contacts()) {
+        const double left_out = m.nodes - std::ceil(share * m.nodes);
+        for (const double s : ignorant) late_.push_back(binomial_above(left_out, m.nodes, s));
+        const auto steps = static_cast<std::ptrdiff_t>(longest_shift / step);
+        for (std::ptrdiff_t i = -steps; i < steps; ++i) {
+            const double mass = shifted(i) - shifted(i + 1);
+            if (mass > 1e-15) shifts_.push_back({i, mass});
+        }
+    }
+    static constexpr double step = 1.0 / 64;
+
+    // P(T > t) at that step.
+    double beyond(std::ptrdiff_t at) const {
+        double sum = 0;
+        for (const auto& [by, mass] : shifts_) {
+            const std::ptrdiff_t then = at - by;
+            sum += then < 0 ? mass : mass * late_[std::min<std::size_t>(then, late_.size() - 1)];
+        }
+        return sum;
+    }
+    double never() const { return late_.back(); }
+
+  private:
+    static constexpr double longest_shift = 24;  // rounds
+    struct shift {
+        std::ptrdiff_t by;
+        double mass;
+    };
+    double shifted(std::ptrdiff_t i) const {
+        const double w = (1 + first_) * std::exp(-rate_ * static_cast<double>(i) * step);
+        return -std::expm1(-w) - first_ * w * std::exp(-w);
+    }
+
+    double first_, rate_;
+    std::vector<double> late_;  // P(T > t) if nothing is shifted
+    std::vector<shift> shifts_;
+};
+
+// The equations to their end: what they say of the course, and the shares that do not know.
+std::vector<double> run_course(const gossip_model& m, gossip_course& sum) {
+    course now(m);
+    std::vector<double> ignorant;
+    constexpr double longest = 1000;  // rounds
+    constexpr auto every = static_cast<std::size_t>(spread_time::step / course::step);
+    for (std::size_t i = 0; now.time() < longest; ++i) {
+        const double left = std::max(0.0, m.nodes - now.known().all());
+        if (i % every == 0) ignorant.push_back(left / m.nodes);
+        if (now.hot() < 1e-6 && (m.compare_every <= 0 || left < 1e-9)) break;
+        now.advance(sum);
+    }
+    sum.residue = std::max(0.0, 1 - now.known().by_rumour / m.nodes);
+    return ignorant;
+}
+
+bool spreads(const gossip_model& m) { return m.nodes >= 2 && arrivals(m).contacts() > 0; }
+
 }  // namespace
 
 gossip_course gossip_spread(const gossip_model& m, double share) {
+    if (!spreads(m)) return {.residue = 1};
     gossip_course sum;
-    const double n = m.nodes, c = arrivals(m).contacts();
-    const double last = std::ceil(share * n), first = m.at_once ? 2 : 1;
-    if (!(n >= 2) || !(c > 0)) return {.residue = 1};
-    // The last node of all is a matter of chance as well: the equations come near it for ever.
-    const double target = std::min(last, n - 1);
-    course now(m);
-    constexpr double longest = 1000;  // rounds
-    bool reached = false;
-    while ((now.hot() > 1e-6 || n - now.known().all() > 1e-6) && now.time() < longest) {
-        now.advance(sum);
-        if (!reached && now.known().all() >= target) {
-            reached = true;
-            sum.rounds = now.time();
-        }
+    const spread_time time(m, share, run_course(m, sum));
+    constexpr double least = 1e-9;  // what is less likely is left out
+    if (time.never() >= least) {
+        sum.rounds = sum.deviation = INFINITY;
+        return sum;
     }
-    sum.residue = std::max(0.0, 1 - now.known().by_rumour / n);
-    if (!reached) sum.rounds = INFINITY;
-    double chance = 0, variance = 0;
-    for (double j = first; j < last; ++j) {
-        const double wait = (n - 1) / (c * j * (n - j));
-        chance += wait;
-        variance += wait * wait;
+    double squares = 0;
+    for (std::ptrdiff_t at = 0;; ++at) {
+        const double late = time.beyond(at);
+        if (late < least) break;
+        sum.rounds += late * spread_time::step;
+        squares += late * (2 * static_cast<double>(at) + 1) * spread_time::step * spread_time::step;
     }
-    const double smooth =
-        (n - 1) / (c * n) * (std::log(target / (n - target)) + std::log((n - first) / first));
-    if (target > first) sum.rounds += chance - smooth;
-    sum.deviation = std::sqrt(variance);
+    sum.deviation = std::sqrt(std::max(0.0, squares - sum.rounds * sum.rounds));
     return sum;
+}
+
+double gossip_slowest(const gossip_model& m, double share, double changes, double odds) {
+    if (!spreads(m)) return INFINITY;
+    gossip_course sum;
+    const spread_time time(m, share, run_course(m, sum));
+    const double each = -std::expm1(std::log1p(-odds) / changes);
+    if (time.never() >= each) return INFINITY;
+    std::ptrdiff_t at = 0;
+    while (time.beyond(at) > each) ++at;
+    return static_cast<double>(at) * spread_time::step;
 }
 
 double gossip_bytes_per_hour(const gossip_model& m, const gossip_course& one, const gossip_load& load) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <map>
 #include <random>
 #include <set>
@@ -158,6 +159,92 @@ TEST(tree_node, children_of_a_crashed_node_move_up_and_its_objects_leave) {
     EXPECT_EQ(look_up(net, 7, 500).holder, 2u);
 }
 
+// Twice a second, from everywhere, until everything has settled: what is below the node is found or not
+// answered, and never said to be absent. `repair` is done to the node after a while.
+void ask_all_the_time(tree& net, node_id broken, std::uint64_t repair_after,
+                      const std::function<void()>& repair) {
+    const std::uint64_t began = net.now();
+    bool repaired = false;
+    at_least answers(1000, "answers");
+    std::uint64_t found_at_the_end = 0;
+    for (std::uint64_t i = 0; net.now() < began + 200'000; ++i) {
+        if (!repaired && net.now() >= began + repair_after) repaired = true, repair();
+        const node_id asker = 1 + i % 13;
+        if (net.find(asker)) {
+            net.at(asker, [&](tree_node& n, std::uint64_t now, outbox& out) {
+                for (const std::uint64_t object : {4, 5, 6}) n.look_up(key(object), now, out);  // at 5, 6, 7
+            });
+        }
+        net.run_until(net.now() + 500);
+        net.each([&](node_id, tree_node& n) {
+            for (const auto& a : n.take_answers()) {
+                ASSERT_TRUE(a.holder || a.timed_out) << "at " << net.now() - began;
+                found_at_the_end += net.now() > began + 150'000 && a.holder && a.attempts == 1;
+                ++answers;
+            }
+        });
+    }
+    EXPECT_GT(found_at_the_end, 250u) << "below " << broken;
+}
+
+TEST(tree_node, what_is_below_a_node_that_starts_anew_is_not_absent) {
+    tree net({}, 4);
+    grow(net, 13, 3);  // 2, 3, 4 below 1; 5, 6, 7 below 2
+    std::map<std::uint64_t, node_id> objects;
+    for (std::uint64_t i = 0; i < 130; ++i) objects[i] = 1 + i % 13, insert(net, 1 + i % 13, i);
+    net.run_until(net.now() + 40'000);
+    net.crash(2);
+    ask_all_the_time(net, 2, 20'000, [&] {  // less than one silence
+        net.join(2, tree_node(2, small(), 2, 5));
+        net.at(2, [](tree_node& n, std::uint64_t now, outbox& out) { n.join(1, now, out); });
+        net.run_until(net.now() + 200);
+        EXPECT_TRUE(net.find(1)->is_restoring(2));
+    });
+    EXPECT_FALSE(net.find(1)->is_restoring(2));
+    for (const node_id child : {5, 6, 7}) EXPECT_EQ(net.find(child)->parent(), 2u);
+    // Its own objects, which it did not bring with it, are absent.
+    std::erase_if(objects, [](const auto& entry) { return entry.second == 2; });
+    expect_filters_are_exact(net, objects);
+    EXPECT_EQ(look_up(net, 13, 1).timed_out, false);
+}
+
+// The parent hears a node's last beat some seconds before its children hear its last answer.
+TEST(tree_node, what_is_below_a_node_that_is_lost_is_not_absent) {
+    tree net({}, 4);
+    grow(net, 13, 3);
+    net.run_until(27'000);
+    for (const node_id child : {5, 6, 7}) {
+        net.join(child, tree_node(child, small(), 2, child));
+        net.at(child, [](tree_node& n, std::uint64_t now, outbox& out) { n.join(2, now, out); });
+    }
+    for (std::uint64_t i = 0; i < 130; ++i) insert(net, 1 + i % 13, i);
+    net.run_until(57'500);
+    net.crash(2);
+    ask_all_the_time(net, 2, 0, [] {});
+    for (const node_id orphan : {5, 6, 7}) EXPECT_EQ(net.find(orphan)->parent(), 1u);
+}
+
+TEST(tree_node, a_child_cannot_pile_up_bits_by_starting_anew) {
+    tree_node node(1, small(), 1, 3);
+    outbox out;
+    for (std::uint32_t life = 1; life < 20; ++life) {
+        filter_sender child(small().terms, life);
+        node.receive(7,
+                     *child.next(1, 0,
+                                 [&](unsigned) {
+                                     std::vector<position> ones(200);
+                                     for (position p = 0; p < ones.size(); ++p) ones[p] = 200 * life + p;
+                                     return ones;
+                                 }),
+                     0, out);
+    }
+    EXPECT_TRUE(node.is_restoring(7));
+    tree_node below(1, small(), 1, 3);
+    EXPECT_LT(node.memory(), below.memory() + 3 * 4096);  // two sets of 200 ones
+    node.tick(60'000, out);
+    EXPECT_TRUE(node.children().empty());
+}
+
 TEST(tree_node, an_heir_follows_the_root) {
     tree net({}, 5);
     grow(net, 13, 3);
@@ -254,7 +341,7 @@ TEST(tree_node, bounds_what_strangers_can_do) {
     EXPECT_LT(node.memory(), 5 * 4096u);
 
     // A request of a stranger, an answer that nobody waits for, and noise.
-    std::vector<std::byte> ask(47, std::byte{0});
+    std::vector<std::byte> ask(48, std::byte{0});
     ask[0] = static_cast<std::byte>(tree_kind::ask);
     node.receive(900, ask, 0, out);
     std::vector<std::byte> found(23, std::byte{0});

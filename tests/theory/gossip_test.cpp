@@ -1,7 +1,9 @@
 #include "posy/theory/gossip.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <random>
+#include <vector>
 
 #include "statistics.hpp"
 
@@ -58,6 +60,35 @@ TEST(gossip_theory, rounds_and_mentions_are_those_of_the_process) {
         mentions.expect_mean(course.greetings + course.replies, 5,
                              0.06 * (course.greetings + course.replies));
     }
+}
+
+// How many of 4,000 draws are beyond each quantile: within five deviations (a false alarm in two million) and
+// a fifth of it for what the equations leave out.
+TEST(gossip_theory, the_slowest_changes_are_those_of_the_process) {
+    std::mt19937_64 random(2);
+    const gossip_model m{.nodes = 200, .patience = 5, .compare_every = 0, .at_once = false};
+    constexpr int draws = 4000;
+    std::vector<double> times;
+    for (int i = 0; i < draws; ++i) times.push_back(draw(m, 0.97, random).rounds);
+    at_least checked(3);
+    for (const double odds : {0.1, 0.01, 0.001}) {
+        const double bound = gossip_slowest(m, 0.97, 1, odds);
+        const auto beyond = std::ranges::count_if(times, [&](double t) { return t > bound; });
+        EXPECT_NEAR(static_cast<double>(beyond), odds * draws,
+                    5 * std::sqrt(odds * draws) + 0.2 * odds * draws)
+            << odds;
+        ++checked;
+    }
+}
+
+TEST(gossip_theory, the_slowest_of_many_is_slower) {
+    const gossip_model m{.nodes = 500, .wasted = 0.1};
+    const double one = gossip_slowest(m, 0.99, 1, 0.01), hundred = gossip_slowest(m, 0.99, 100, 0.01);
+    EXPECT_GT(one, gossip_spread(m, 0.99).rounds);
+    EXPECT_GT(hundred, one + 1);
+    // 1 − (1 − odds)^(1/changes) is about odds/changes.
+    EXPECT_NEAR(hundred, gossip_slowest(m, 0.99, 1, 0.0001), 0.02);
+    EXPECT_EQ(gossip_slowest({.nodes = 500, .patience = 1, .compare_every = 0}, 0.99, 1, 0.01), INFINITY);
 }
 
 TEST(gossip_theory, more_patience_leaves_fewer_out_and_comparing_reaches_them) {

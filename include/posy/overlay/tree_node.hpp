@@ -18,7 +18,12 @@
 // goes to its grandparent and further up, then to the heirs of the root, then to the seeds; until one takes
 // it, it is the root of what is below it.
 //
-// A state machine (posy/overlay/mail.hpp). Memory: the objects, and for each child at most an array of the
+// What is being repaired is not absent. A child is kept a beat longer than a parent, so that those below it
+// are elsewhere before their bits go. A child that starts anew has lost its own children until their next
+// beat: its parent keeps what was below it for a while, and a request that meets this gets no answer rather
+// than a wrong one, so that whoever asks asks again.
+//
+// A state machine (posy/overlay/mail.hpp). Memory: the objects, and for each child at most two arrays of the
 // filter's bits. Thread safety: none.
 #pragma once
 
@@ -89,6 +94,8 @@ class tree_node {
     // Whether the filter of a child says yes. Precondition: it is a child.
     bool may_be_below(node_id child, digest) const;
     std::vector<position> ones_of(node_id child) const { return children_.at(child).held.level(0).sorted(); }
+    // Whether a child that started anew may get back more than it has.
+    bool is_restoring(node_id child) const { return children_.at(child).former.has_value(); }
     std::size_t memory() const;
 
     struct counters {
@@ -104,6 +111,10 @@ class tree_node {
     struct branch {
         filter_receiver held;
         std::uint64_t heard;
+        std::optional<one_set> former{};  // what it had in its last life, and has not got back
+        std::uint64_t former_until = 0;
+        bool was_below(position p) const { return former && former->test(p); }
+        bool test(position p) const { return held.level(0).test(p) || was_below(p); }
     };
     struct request {
         std::uint32_t id = 0;
@@ -111,6 +122,7 @@ class tree_node {
         digest key;
         node_id apex = 0, below = 0;  // the highest node so far, and where it came from there
         std::uint16_t hops = 0;
+        bool unsure = false;  // it may be at a node that is being repaired
     };
     struct digest_hash {
         std::uint64_t salt;
@@ -133,18 +145,22 @@ class tree_node {
     void take_leave(node_id from, byte_view body, std::uint64_t now, outbox&);
     void take_refusal(node_id from, std::uint64_t now, outbox&);
     children_map::iterator child_of(node_id from, std::uint64_t now, outbox&);
+    void keep_former(branch&, const std::vector<position>& flips, std::uint64_t now);
+    void forget_former(std::uint64_t now);
     void drop(children_map::iterator, std::uint64_t now);
     void drop_silent(std::uint64_t now);
     void lose_parent(std::uint64_t now, outbox&);
     void try_next(std::uint64_t now, outbox&);
     void send_beat(node_id to, outbox&) const;
     std::uint64_t silence() const { return settings_.beat * settings_.silent_beats; }
+    std::uint64_t silence_of_a_child() const { return silence() + settings_.beat + settings_.answer_time; }
 
     // Requests.
     void take_request(node_id from, byte_view body, std::uint64_t now, outbox&);
     void take_answer(node_id from, byte_view body, bool found, std::uint64_t now);
     void pass_on(request, node_id from, std::uint64_t now, outbox&);
     std::optional<node_id> next_child(const request&, std::optional<node_id> after) const;
+    bool may_come_back(const digest&) const;
     void answer(const request&, bool found, std::uint64_t now, outbox&);
     void begin(std::uint32_t id, digest, std::uint64_t now, outbox&);
 

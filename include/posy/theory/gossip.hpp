@@ -29,12 +29,25 @@ struct gossip_course {
 // the exchanges per round that succeed (2 without loss and waste: one begun, one received),
 //     ds/dt = −c s i − 2 s (1−s−i)/compare_every,
 // a node that spreads it meets knowing contacts at the rate (1−s) + i, and patience is the number of these
-// meetings; whoever hears of it has it three or four messages later. The
-// few first nodes are a matter of chance: until j = 1, 2, … know, the expected time is
-//     Σ_j (n−1)/(c j (n−j)),    its variance Σ_j ((n−1)/(c j (n−j)))²,
-// exact for a pure birth process; `rounds` is the time of the equations plus what the sum exceeds their
-// solution without delay by.
+// meetings; whoever hears of it has it three or four messages later.
+//
+// The time T until a share of the nodes knows is a matter of chance at both ends. The few first nodes are a
+// birth process: from j nodes there are W e^(ct) after a while, W ~ Gamma(j), so that all that follows comes
+// later by τ = ln(E W/W)/c than in the equations. The first contact succeeds with probability p, so j is 2
+// with probability p, else 1, and
+//     P(τ > x) = 1 − e^(−w) (1 + p w),    w = (1 + p) e^(−cx).
+// At the end each of the last nodes hears of it on its own, from spreaders that grow tired: those that do not
+// know are Binomial(n, s(t − τ)), and T > t while they are more than the share leaves out. Together
+//     P(T > t) = E_τ P(Binomial(n, s(t − τ)) > n − ⌈share·n⌉),
+// of which `rounds` and `deviation` are the mean and the deviation. Both tails are exponential, the second
+// the heavier: when nobody spreads it any more, 2/compare_every per round are left. So a deviation says
+// little about the slowest of many changes.
 gossip_course gossip_spread(const gossip_model&, double share);
+
+// The rounds within which all of so many changes are known to the share of the nodes, except with
+// probability `odds`: the t with P(T > t) = 1 − (1 − odds)^(1/changes). Infinite where rumours alone may end
+// too soon.
+double gossip_slowest(const gossip_model&, double share, double changes, double odds);
 
 // Bytes that a node sends.
 struct gossip_load {
