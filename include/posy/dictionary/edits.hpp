@@ -30,9 +30,9 @@ constexpr std::size_t most_edits(std::size_t length, std::size_t alphabet) {
 }
 
 // Calls use(text, edit) for each edit until one returns true; whether one did. The text is valid during the
-// call.
+// call; it is made in `text`, for those who wipe it.
 template <class Use>
-bool any_edit(std::string_view word, std::span<const std::string_view> letters, Use use) {
+bool any_edit(std::string_view word, std::span<const std::string_view> letters, Use use, std::string& text) {
     const std::vector<std::string_view> all = characters(word);
     const std::size_t length = all.size();
     const auto before = [&](std::size_t i) {
@@ -40,7 +40,6 @@ bool any_edit(std::string_view word, std::span<const std::string_view> letters, 
         return word.substr(0, bytes);
     };
     const auto from = [&](std::size_t i) { return word.substr(before(i).size()); };
-    std::string text;
     const auto put = [&](auto... parts) -> const std::string& {
         text.clear();
         (text.append(parts), ...);
@@ -65,6 +64,11 @@ bool any_edit(std::string_view word, std::span<const std::string_view> letters, 
         }
     }
     return false;
+}
+template <class Use>
+bool any_edit(std::string_view word, std::span<const std::string_view> letters, Use use) {
+    std::string text;
+    return any_edit(word, letters, use, text);
 }
 
 }  // namespace posy::dictionary
