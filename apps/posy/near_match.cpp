@@ -4,50 +4,21 @@
 
 #include <cmath>
 #include <cstdio>
-#include <utility>
+
+#include "posy/dictionary/edits.hpp"
 
 namespace posy::tool {
 
-std::string printable_ascii() {
-    std::string all;
-    for (char c = ' '; c <= '~'; ++c) all.push_back(c);
-    return all;
-}
-
 bool may_contain_near(const std::function<bool(std::string_view)>& test, std::string_view key,
                       std::string_view alphabet) {
-    if (test(key)) return true;
-    for (std::size_t i = 0; i + 1 < key.size(); ++i) {  // two neighbours swapped
-        std::string text(key);
-        std::swap(text[i], text[i + 1]);
-        if (test(text)) return true;
-    }
-    for (std::size_t i = 0; i < key.size(); ++i) {  // one deleted
-        std::string text(key);
-        text.erase(i, 1);
-        if (test(text)) return true;
-    }
-    for (std::size_t i = 0; i < key.size(); ++i) {  // one replaced
-        std::string text(key);
-        for (const char c : alphabet) {
-            text[i] = c;
-            if (test(text)) return true;
-        }
-    }
-    for (std::size_t i = 0; i <= key.size(); ++i) {  // one inserted
-        std::string text(key);
-        text.insert(i, 1, ' ');
-        for (const char c : alphabet) {
-            text[i] = c;
-            if (test(text)) return true;
-        }
-    }
-    return false;
+    return test(key) ||
+           dictionary::any_edit(key, dictionary::alphabet(alphabet),
+                                [&](std::string_view text, dictionary::edit) { return test(text); });
 }
 
 void warn_if_near_is_vague(double false_positive_rate, std::string_view alphabet) {
-    const double length = 8, size = static_cast<double>(alphabet.size());
-    const double probes = length + length - 1 + length * size + (length + 1) * size;
+    const std::size_t letters = dictionary::alphabet(alphabet).size();
+    const double probes = 1 + static_cast<double>(dictionary::most_edits(8, letters));
     const double chance = -std::expm1(probes * std::log1p(-false_positive_rate));
     if (chance < 0.05) return;
     fmt::print(

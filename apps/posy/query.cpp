@@ -8,6 +8,7 @@
 #include "near_match.hpp"
 #include "numbers.hpp"
 #include "ordered_blocks.hpp"
+#include "posy/dictionary/edits.hpp"
 #include "tool.hpp"
 
 namespace posy::tool {
@@ -19,7 +20,7 @@ struct options {
     fetch_options how;
     reading_options reading;
     bool invert = false, count = false, quiet = false, near = false, json = false;
-    std::string alphabet = printable_ascii();
+    std::string alphabet = std::string(dictionary::printable_ascii());
 };
 
 // One question, to any kind of filter.

@@ -96,6 +96,7 @@ void add_flows(command_line&);
 void add_reconcile(command_line&, const std::vector<std::string>& peer_command);
 void add_seal(command_line&);
 void add_seen(command_line&);
+void add_password(command_line&);
 void add_papers(command_line&);
 void add_trace(command_line&);
 void add_simulate(command_line&);

@@ -2,7 +2,8 @@
 
 In a block that starts with ```console, a line that starts with "$ " is a command and the lines up to the next
 one are its output, both streams together. A line "..." stands for any number of lines. All commands of a document
-run in one scratch directory, in order. Blocks that start with ```cpp must be a file in examples/, whole.
+run in one scratch directory, in order. Blocks that start with ```cpp must be a file in examples/, whole; one that starts
+with ```python and a line "# NAME.py: …" is a file of that name in the scratch directory.
 
 Usage: transcripts_test.py [--update] POSY SOURCE DOCUMENT
 --update writes what the commands print into the document instead, for a person to read before it is committed.
@@ -32,7 +33,7 @@ def replay(scratch, command, output):
     """Runs one command; the text that the document should have for it."""
     global run, failed
     env = {**os.environ, "PATH": os.path.dirname(posy) + ":" + os.environ["PATH"], "LC_ALL": "C.UTF-8"}
-    done = subprocess.run(["bash", "-c", command], cwd=scratch, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    done = subprocess.run(["bash", "-c", command], cwd=scratch, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     run += 1
     if matches(output.splitlines(), done.stdout.splitlines()):
         return f"$ {command}\n{output}"
@@ -43,6 +44,9 @@ def replay(scratch, command, output):
 
 
 with tempfile.TemporaryDirectory() as scratch:
+    for name, code in re.findall(r"^```python\n(?=# (\w+\.py): )(.*?)^```", text, re.M | re.S):
+        with open(os.path.join(scratch, name), "w", encoding="utf-8") as f:
+            f.write(code)
     new = "".join(
         re.sub(r"^\$ (.*)\n((?:(?!\$ |```).*\n)*)", lambda m: replay(scratch, m[1], m[2]), part, flags=re.M)
         if part.startswith("```console") else part

@@ -87,6 +87,10 @@ class BuildAndQuery(ToolTest):
         self.posy("build", "-f", "1e-8", "-o", "d.posy", stdin="letter\n")
         near = "letter\nlettr\nlettter\nlettfr\nletetr\nxletter\n"
         self.assertEqual(self.posy("query", "--near", "d.posy", stdin=near + "lette rs\nlet\n"), near.encode())
+        self.posy("build", "-f", "1e-8", "-o", "e.posy", stdin="caf\u00e9\n")  # a letter of two bytes is one edit
+        self.assertEqual(self.posy("query", "--near", "e.posy", stdin="ca\u00e9f\ncafe\n"), "ca\u00e9f\n".encode())
+        accents = ("--alphabet", "\u00e9\u00e8")
+        self.assertEqual(self.posy("query", "--near", *accents, "e.posy", stdin="caf\u00e8\ncafe\n"), "caf\u00e8\ncafe\n".encode())
         self.posy("build", "-f", "0.01", "-o", "vague.posy", stdin=self.lines(0, 1000))
         self.posy("query", "--near", "-q", "vague.posy", stdin="key 1\n")
         self.assertIn("by chance", self.stderr)
