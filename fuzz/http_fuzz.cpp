@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "http/message.hpp"
+#include "manual_time.hpp"
 
 namespace {
 
@@ -73,8 +74,9 @@ task<void> listen(transport& from, heard& all) {
 template <class Head>
 heard hear(std::string_view bytes, std::size_t piece) {
     static asio::io_context context;
+    static manual_time time;
     context.restart();
-    watch w(context);
+    watch w(context, time);
     tcp::socket nowhere(context);
     recorded from(bytes, piece, nowhere, w);
     heard all;

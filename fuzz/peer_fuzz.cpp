@@ -18,7 +18,7 @@ using namespace posy;
 constexpr read_limits limits{.max_bytes = 1 << 20};
 
 // Of the shape of the golden deltas, so that some of their mutations are for this base.
-const std::vector<std::byte>& base() {
+const std::vector<std::byte>& whole_summary() {
     static const std::vector<std::byte> bytes = [] {
         auto filter = *counting_filter::make({3200, 2, layout_id::spread});
         for (int key = 0; key < 100; ++key) filter.insert(filter.hash()(key));
@@ -34,7 +34,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const auto* start = reinterpret_cast<const std::byte*>(data);
     std::vector<std::byte> bytes(start, start + size);
     overlay::mesh_directory directory(limits);
-    if (directory.receive("peer", base(), 1) != reception::replaced) std::abort();
+    if (directory.receive("peer", whole_summary(), 1) != reception::replaced) std::abort();
     const auto before = directory.summaries(2).front();
     bool believed = false;
     if (data[0] != 'P') {
