@@ -2,9 +2,8 @@
 
 #include <algorithm>
 
-#include "base/mix.hpp"
 #include "position_code.hpp"
-#include "wire.hpp"
+#include "requests.hpp"
 
 namespace posy::overlay {
 
@@ -14,35 +13,22 @@ attenuated_node::attenuated_node(node_id me, const attenuated_settings& settings
       settings_(settings),
       life_(life),
       secret_(secret),
-      objects_(0, digest_hash{secret}),
-      own_(secret),
+      objects_(settings.terms.geometry, secret),
       home_(me, secret, settings.most_pointers),
       lookups_(settings.lookups),
       publications_(settings.publications) {}
 
-std::size_t attenuated_node::digest_hash::operator()(const digest& d) const {
-    return base::mix(d.low ^ salt) ^ d.high;
-}
-
 // ---- The filters ---------------------------------------------------------------------------------------
 
 bool attenuated_node::insert(digest key, std::uint64_t now, outbox& out) {
-    if (!objects_.insert(key).second) return false;
-    for (const std::uint64_t at : positions_of(settings_.terms.geometry, key)) {
-        const auto p = static_cast<position>(at);
-        if (own_[p]++ == 0) flip_everywhere(p, now);
-    }
+    if (!objects_.insert(key, [&](position p) { flip_everywhere(p, now); })) return false;
     publish(key, now, out);
     send_updates(now, out);
     return true;
 }
 
 bool attenuated_node::remove(digest key, std::uint64_t now, outbox& out) {
-    if (objects_.erase(key) == 0) return false;
-    for (const std::uint64_t at : positions_of(settings_.terms.geometry, key)) {
-        const auto p = static_cast<position>(at);
-        if (--own_[p] == 0) flip_everywhere(p, now);
-    }
+    if (!objects_.remove(key, [&](position p) { flip_everywhere(p, now); })) return false;
     publish(key, now, out);
     send_updates(now, out);
     return true;
@@ -74,15 +60,12 @@ void attenuated_node::spread(node_id from, unsigned level, std::span<const posit
 }
 
 std::vector<position> attenuated_node::content_for(node_id neighbour, unsigned level) const {
+    if (level == 0) return objects_.ones();
     std::vector<position> ones;
-    if (level == 0) {
-        own_.each([&](position p, std::uint32_t) { ones.push_back(p); });
-    } else {
-        for (const auto& [id, other] : links_) {
-            if (id == neighbour) continue;
-            const auto more = other.in.level(level - 1).sorted();
-            ones.insert(ones.end(), more.begin(), more.end());
-        }
+    for (const auto& [id, other] : links_) {
+        if (id == neighbour) continue;
+        const auto more = other.in.level(level - 1).sorted();
+        ones.insert(ones.end(), more.begin(), more.end());
     }
     unite(ones);
     return ones;
@@ -180,7 +163,7 @@ bool attenuated_node::settled() const {
 }
 
 std::size_t attenuated_node::memory() const {
-    std::size_t bytes = own_.memory() + objects_.size() * 40 + home_.pointers() * 80;
+    std::size_t bytes = objects_.memory() + home_.pointers() * 80;
     for (const auto& [id, link] : links_) bytes += link.in.memory();
     return bytes;
 }
@@ -218,7 +201,7 @@ void attenuated_node::receive(node_id from, byte_view message, std::uint64_t now
             return take_request(from, body, now, out);
         case attenuated_kind::found:
         case attenuated_kind::absent:
-            return take_answer(from, body, kind == attenuated_kind::found, now);
+            return take_answer(from, body, kind == attenuated_kind::found, lookups_, now, counted_);
         case attenuated_kind::publish:
             return take_publication(body, now, out);
         case attenuated_kind::kept:

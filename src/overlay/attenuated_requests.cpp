@@ -1,20 +1,10 @@
 // Requests among attenuated filters: to the nearest copy that an array knows of, and from there the sure way.
 #include <algorithm>
 
-#include "base/mix.hpp"
 #include "posy/overlay/attenuated_node.hpp"
-#include "wire.hpp"
+#include "requests.hpp"
 
 namespace posy::overlay {
-namespace {
-
-// Among neighbours of one level: another order for each object, so that no neighbour bears the others'
-// errors.
-std::uint64_t rank(const digest& key, node_id neighbour) {
-    return base::mix(key.high ^ base::mix(neighbour));
-}
-
-}  // namespace
 
 std::optional<std::uint32_t> attenuated_node::look_up(digest key, std::uint64_t now, outbox& out) {
     const auto id = lookups_.add(key, now);
@@ -23,17 +13,13 @@ std::optional<std::uint32_t> attenuated_node::look_up(digest key, std::uint64_t 
 }
 
 void attenuated_node::begin(std::uint32_t id, digest key, std::uint64_t now, outbox& out) {
-    pass_on({id, 0, stage::by_filter, me_, key}, me_, now, out);
+    pass_on({{id, 0, me_, key}}, me_, now, out);
 }
 
 void attenuated_node::take_request(node_id from, byte_view body, std::uint64_t now, outbox& out) {
     base::reader read(body);
-    request r;
-    r.id = read.number<std::uint32_t>();
-    r.hops = read.number<std::uint16_t>();
+    request r{take_lookup(read)};
     const std::uint8_t at = read.byte();
-    r.origin = read.number<node_id>();
-    r.key = take_digest(read);
     if (read.finish() || at > static_cast<std::uint8_t>(stage::disowned)) return void(++counted_.damaged);
     r.stage = static_cast<stage>(at);
     if (r.hops >= settings_.most_hops) return void(++counted_.refused);
@@ -46,7 +32,7 @@ void attenuated_node::pass_on(request r, node_id from, std::uint64_t now, outbox
         home_.remove(r.key, from);  // who sends it speaks of itself
         r.stage = stage::to_home;
     }
-    if (objects_.contains(r.key)) return answer(r, true, now, out);
+    if (objects_.contains(r.key)) return answer<attenuated_kind>(r, true, me_, lookups_, now, out);
     if (r.stage == stage::to_holder) {
         ++counted_.disowned;
         r.stage = stage::disowned;
@@ -86,39 +72,14 @@ void attenuated_node::go_home(request r, std::uint64_t now, outbox& out) {
         r.stage = stage::to_holder;
         return send(r, holder, out);
     }
-    answer(r, false, now, out);
+    answer<attenuated_kind>(r, false, me_, lookups_, now, out);
 }
 
 void attenuated_node::send(const request& r, node_id to, outbox& out) {
     auto message = begin_message(attenuated_kind::ask);
-    base::put_little(message, r.id);
-    base::put_little(message, r.hops);
+    put(message, r);
     base::put_little(message, static_cast<std::uint8_t>(r.stage));
-    base::put_little(message, r.origin);
-    put(message, r.key);
     out.push_back({to, std::move(message)});
-}
-
-void attenuated_node::answer(const request& r, bool found, std::uint64_t now, outbox& out) {
-    if (r.origin == me_) {
-        lookups_.answer(r.id, r.key, found ? std::optional(me_) : std::nullopt, r.hops, now);
-        return;
-    }
-    auto message = begin_message(found ? attenuated_kind::found : attenuated_kind::absent);
-    base::put_little(message, r.id);
-    base::put_little(message, r.hops);
-    put(message, r.key);
-    out.push_back({r.origin, std::move(message)});
-}
-
-void attenuated_node::take_answer(node_id from, byte_view body, bool found, std::uint64_t now) {
-    base::reader read(body);
-    const auto id = read.number<std::uint32_t>();
-    const auto hops = read.number<std::uint16_t>();
-    const digest key = take_digest(read);
-    if (read.finish()) return void(++counted_.damaged);
-    if (!lookups_.answer(id, key, found ? std::optional(from) : std::nullopt, hops, now))
-        ++counted_.strangers;
 }
 
 // ---- The home ------------------------------------------------------------------------------------------

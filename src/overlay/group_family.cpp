@@ -74,12 +74,7 @@ void group_node::tick(std::uint64_t now, outbox& out) {
 // ---- A member ------------------------------------------------------------------------------------------
 
 void group_node::speak_to_leader(std::uint64_t now, outbox& out) {
-    const auto content = [this](unsigned) {
-        std::vector<position> ones;
-        own_.each([&](position p, std::uint8_t) { ones.push_back(p); });
-        std::ranges::sort(ones);
-        return ones;
-    };
+    const auto content = [this](unsigned) { return objects_.ones(); };
     if (auto update = to_leader_.next(static_cast<std::uint8_t>(group_kind::update), now, content))
         out.push_back({*leader_, std::move(*update)});
     if (now < next_beat_) return;

@@ -66,9 +66,9 @@ void group_node::go_on(std::uint32_t id, search& s, std::uint64_t now, outbox& o
 }
 
 bool group_node::ask_next(std::uint32_t id, search& s, group_kind kind, bool silent, outbox& out) {
-    const bool member = kind == group_kind::have;
-    auto& rest = member ? s.members : s.leaders;
-    auto& asked = member ? s.asked_members : s.asked_leaders;
+    const bool to_member = kind == group_kind::have;
+    auto& rest = to_member ? s.members : s.leaders;
+    auto& asked = to_member ? s.asked_members : s.asked_leaders;
     for (std::size_t i = rest.size(); i-- > 0;) {
         const node_id next = rest[i];
         if (s.silent.contains(next) != silent) continue;

@@ -3,16 +3,9 @@
 
 #include <algorithm>
 
-#include "base/mix.hpp"
 #include "wire.hpp"
 
 namespace posy::overlay {
-namespace {
-
-// A counter that is full stays full: a bit too many, never one too few.
-constexpr std::uint8_t full = 255;
-
-}  // namespace
 
 group_node::group_node(node_id self, std::string address, const group_settings& how, std::uint32_t life,
                        std::uint64_t seed, shared_filters* pool)
@@ -21,14 +14,9 @@ group_node::group_node(node_id self, std::string address, const group_settings& 
       how_(how),
       pool_(pool),
       random_(seed),
-      objects_(0, digest_hash{random_()}),
-      own_(random_()),
+      objects_(how.terms.geometry, random_()),
       lookups_(how.lookups),
       to_leader_(how.terms, life) {}
-
-std::size_t group_node::digest_hash::operator()(const digest& d) const {
-    return base::mix(d.low ^ base::mix(d.high ^ salt));
-}
 
 result<group_node> group_node::make(node_id self, std::string address, const group_settings& how,
                                     std::optional<node_id> leader, std::uint32_t life, std::uint64_t seed,
@@ -46,28 +34,16 @@ result<group_node> group_node::make(node_id self, std::string address, const gro
 }
 
 bool group_node::insert(digest d, std::uint64_t now) {
-    if (!objects_.insert(d).second) return false;
-    for (const std::uint64_t p : positions_of(how_.terms.geometry, d)) {
-        auto& count = own_[static_cast<position>(p)];
-        if (count == full) continue;
-        if (count++ == 0) flip_own(static_cast<position>(p), now);
-    }
-    return true;
+    return objects_.insert(d, [&](position p) { flip_own(p, now); });
 }
 
 bool group_node::remove(digest d, std::uint64_t now) {
-    if (objects_.erase(d) == 0) return false;
-    for (const std::uint64_t p : positions_of(how_.terms.geometry, d)) {
-        auto& count = own_[static_cast<position>(p)];
-        if (count == full || count == 0) continue;
-        if (--count == 0) flip_own(static_cast<position>(p), now);
-    }
-    return true;
+    return objects_.remove(d, [&](position p) { flip_own(p, now); });
 }
 
 void group_node::flip_own(position p, std::uint64_t now) {
     if (!mesh_) return to_leader_.flip(0, p, now);
-    own_.at(p) != 0 ? mesh_->own_summary().raise(p) : mesh_->own_summary().lower(p);
+    objects_.test(p) ? mesh_->own_summary().raise(p) : mesh_->own_summary().lower(p);
 }
 
 void group_node::add_contact(node_id leader) {
@@ -79,7 +55,7 @@ bool group_node::become_leader(std::uint64_t now) {
     constexpr unsigned counter_bits = 8;
     auto set = counting_filter::make(how_.terms.geometry, counter_bits);
     if (!set) return false;
-    own_.each([&](position p, std::uint8_t) { set->raise(p); });
+    for (const position p : objects_.ones()) set->raise(p);
     gossip_settings mesh = how_.mesh;
     mesh.incarnation += now;
     mesh.publish.first_generation += now;
@@ -126,7 +102,7 @@ std::vector<node_id> group_node::members_with(digest key) const {
     const auto all = [&](const auto& has) {
         return std::ranges::all_of(bits, [&](std::uint64_t p) { return has(static_cast<position>(p)); });
     };
-    if (all([&](position p) { return own_.at(p) != 0; })) found.push_back(self_);
+    if (all([&](position p) { return objects_.test(p); })) found.push_back(self_);
     for (const auto& entry : members_) {
         const auto& filter = entry.second.filter;
         if (all([&](position p) { return filter.level(0).test(p); })) found.push_back(entry.first);

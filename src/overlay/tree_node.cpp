@@ -2,9 +2,8 @@
 
 #include <algorithm>
 
-#include "base/mix.hpp"
 #include "position_code.hpp"
-#include "wire.hpp"
+#include "requests.hpp"
 
 namespace posy::overlay {
 
@@ -12,35 +11,26 @@ tree_node::tree_node(node_id me, const tree_settings& settings, std::uint32_t li
     : me_(me),
       settings_(settings),
       secret_(secret),
-      objects_(0, digest_hash{secret}),
-      own_(secret),
+      objects_(settings.terms.geometry, secret),
       up_(settings.terms, life),
       lookups_(settings.lookups) {}
-
-std::size_t tree_node::digest_hash::operator()(const digest& d) const {
-    return base::mix(d.low ^ salt) ^ d.high;
-}
 
 // ---- The filter ----------------------------------------------------------------------------------------
 
 bool tree_node::insert(digest key, std::uint64_t now, outbox& out) {
-    if (!objects_.insert(key).second) return false;
-    for (const std::uint64_t at : positions_of(settings_.terms.geometry, key)) {
-        const auto p = static_cast<position>(at);
-        if (own_[p]++ == 0 && !below_has(p, nullptr)) up_.flip(0, p, now);
-    }
+    if (!objects_.insert(key, [&](position p) { flip_own(p, now); })) return false;
     send_update(now, out);
     return true;
 }
 
 bool tree_node::remove(digest key, std::uint64_t now, outbox& out) {
-    if (objects_.erase(key) == 0) return false;
-    for (const std::uint64_t at : positions_of(settings_.terms.geometry, key)) {
-        const auto p = static_cast<position>(at);
-        if (--own_[p] == 0 && !below_has(p, nullptr)) up_.flip(0, p, now);
-    }
+    if (!objects_.remove(key, [&](position p) { flip_own(p, now); })) return false;
     send_update(now, out);
     return true;
+}
+
+void tree_node::flip_own(position p, std::uint64_t now) {
+    if (!below_has(p, nullptr)) up_.flip(0, p, now);
 }
 
 bool tree_node::below_has(position p, const branch* but) const {
@@ -50,13 +40,12 @@ bool tree_node::below_has(position p, const branch* but) const {
 
 void tree_node::merge(const branch* from, const std::vector<position>& flips, std::uint64_t now) {
     for (const position p : flips) {
-        if (own_.at(p) == 0 && !below_has(p, from)) up_.flip(0, p, now);
+        if (!objects_.test(p) && !below_has(p, from)) up_.flip(0, p, now);
     }
 }
 
 std::vector<position> tree_node::union_ones() const {
-    std::vector<position> ones;
-    own_.each([&](position p, std::uint32_t) { ones.push_back(p); });
+    std::vector<position> ones = objects_.ones();
     for (const auto& [id, child] : children_) {
         for (const one_set* set : {&child.held.level(0), child.former ? &*child.former : nullptr}) {
             if (!set) continue;
@@ -106,7 +95,8 @@ void tree_node::receive(node_id from, byte_view message, std::uint64_t now, outb
             return take_request(from, body, now, out);
         case tree_kind::found:
         case tree_kind::absent:
-            return take_answer(from, body, static_cast<tree_kind>(message[0]) == tree_kind::found, now);
+            return take_answer(from, body, static_cast<tree_kind>(message[0]) == tree_kind::found, lookups_,
+                               now, counted_);
     }
     ++counted_.damaged;
 }
@@ -149,7 +139,7 @@ std::vector<node_id> tree_node::children() const {
 }
 
 std::size_t tree_node::memory() const {
-    std::size_t bytes = own_.memory() + objects_.size() * 40;
+    std::size_t bytes = objects_.memory();
     for (const auto& [id, child] : children_)
         bytes += child.held.memory() + (child.former ? child.former->memory() : 0);
     return bytes;

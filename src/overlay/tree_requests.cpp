@@ -1,17 +1,10 @@
 // Requests of the tree: up until a child's filter says yes, down from there, back where it was wrong.
 #include <algorithm>
 
-#include "base/mix.hpp"
 #include "posy/overlay/tree_node.hpp"
-#include "wire.hpp"
+#include "requests.hpp"
 
 namespace posy::overlay {
-namespace {
-
-// The order in which children are tried: another for each object, so that no child bears the others' errors.
-std::uint64_t rank(const digest& key, node_id child) { return base::mix(key.high ^ base::mix(child)); }
-
-}  // namespace
 
 std::optional<std::uint32_t> tree_node::look_up(digest key, std::uint64_t now, outbox& out) {
     const auto id = lookups_.add(key, now);
@@ -20,16 +13,12 @@ std::optional<std::uint32_t> tree_node::look_up(digest key, std::uint64_t now, o
 }
 
 void tree_node::begin(std::uint32_t id, digest key, std::uint64_t now, outbox& out) {
-    pass_on({.id = id, .origin = me_, .key = key, .apex = me_, .below = me_}, me_, now, out);
+    pass_on({{id, 0, me_, key}, me_, me_}, me_, now, out);
 }
 
 void tree_node::take_request(node_id from, byte_view body, std::uint64_t now, outbox& out) {
     base::reader read(body);
-    request r;
-    r.id = read.number<std::uint32_t>();
-    r.hops = read.number<std::uint16_t>();
-    r.origin = read.number<node_id>();
-    r.key = take_digest(read);
+    request r{take_lookup(read)};
     r.apex = read.number<node_id>();
     r.below = read.number<node_id>();
     const std::uint8_t unsure = read.byte();
@@ -75,50 +64,25 @@ bool tree_node::may_come_back(const digest& key) const {
 }
 
 void tree_node::pass_on(request r, node_id from, std::uint64_t now, outbox& out) {
-    if (objects_.contains(r.key)) return answer(r, true, now, out);
+    if (objects_.contains(r.key)) return answer<tree_kind>(r, true, me_, lookups_, now, out);
     const bool came_back = children_.contains(from) && from != r.below;
     std::optional<node_id> to = next_child(r, came_back ? std::optional(from) : std::nullopt);
     r.unsure = r.unsure || may_come_back(r.key);
     if (!to) {
         if (!parent_) {
             // A node on its way to a new parent knows only a part: whoever asks asks again.
-            if (reigns_ && r.apex == me_ && !r.unsure) answer(r, false, now, out);
+            if (reigns_ && r.apex == me_ && !r.unsure) answer<tree_kind>(r, false, me_, lookups_, now, out);
             return;
         }
         if (r.apex == me_) r.apex = *parent_, r.below = me_;
         to = parent_;
     }
     auto message = begin_message(tree_kind::ask);
-    base::put_little(message, r.id);
-    base::put_little(message, r.hops);
-    base::put_little(message, r.origin);
-    put(message, r.key);
+    put(message, r);
     base::put_little(message, r.apex);
     base::put_little(message, r.below);
     base::put_little(message, static_cast<std::uint8_t>(r.unsure));
     out.push_back({*to, std::move(message)});
-}
-
-void tree_node::answer(const request& r, bool found, std::uint64_t now, outbox& out) {
-    if (r.origin == me_) {
-        lookups_.answer(r.id, r.key, found ? std::optional(me_) : std::nullopt, r.hops, now);
-        return;
-    }
-    auto message = begin_message(found ? tree_kind::found : tree_kind::absent);
-    base::put_little(message, r.id);
-    base::put_little(message, r.hops);
-    put(message, r.key);
-    out.push_back({r.origin, std::move(message)});
-}
-
-void tree_node::take_answer(node_id from, byte_view body, bool found, std::uint64_t now) {
-    base::reader read(body);
-    const auto id = read.number<std::uint32_t>();
-    const auto hops = read.number<std::uint16_t>();
-    const digest key = take_digest(read);
-    if (read.finish()) return void(++counted_.damaged);
-    if (!lookups_.answer(id, key, found ? std::optional(from) : std::nullopt, hops, now))
-        ++counted_.strangers;
 }
 
 }  // namespace posy::overlay

@@ -22,13 +22,13 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <unordered_set>
 #include <vector>
 
 #include "posy/overlay/filter_link.hpp"
 #include "posy/overlay/home_ring.hpp"
 #include "posy/overlay/lookup_table.hpp"
 #include "posy/overlay/mail.hpp"
+#include "posy/overlay/own_objects.hpp"
 
 namespace posy::overlay {
 
@@ -109,16 +109,8 @@ class attenuated_node {
         std::uint64_t heard, next_beat;
     };
     enum class stage : std::uint8_t { by_filter, to_home, to_holder, disowned };
-    struct request {
-        std::uint32_t id = 0;
-        std::uint16_t hops = 0;
+    struct request : lookup_request {
         attenuated_node::stage stage = stage::by_filter;
-        node_id origin = 0;
-        digest key;
-    };
-    struct digest_hash {
-        std::uint64_t salt;
-        std::size_t operator()(const digest&) const;
     };
     using link_map = std::map<node_id, edge>;
 
@@ -137,12 +129,10 @@ class attenuated_node {
 
     // Requests.
     void take_request(node_id from, byte_view body, std::uint64_t now, outbox&);
-    void take_answer(node_id from, byte_view body, bool found, std::uint64_t now);
     void pass_on(request, node_id from, std::uint64_t now, outbox&);
     void go_home(request, std::uint64_t now, outbox&);
     std::optional<node_id> nearest(const digest&, unsigned hops_left, node_id but) const;
     void send(const request&, node_id to, outbox&);
-    void answer(const request&, bool found, std::uint64_t now, outbox&);
     void begin(std::uint32_t id, digest, std::uint64_t now, outbox&);
 
     // The home.
@@ -159,8 +149,7 @@ class attenuated_node {
     attenuated_settings settings_;
     std::uint32_t life_;
     std::uint64_t secret_;
-    std::unordered_set<digest, digest_hash> objects_;
-    position_counts<std::uint32_t> own_;  // how many objects have a position
+    own_objects objects_;
     link_map links_;
     home_ring home_;
     lookup_table lookups_, publications_;

@@ -26,13 +26,13 @@
 #include <random>
 #include <set>
 #include <string>
-#include <unordered_set>
 #include <vector>
 
 #include "posy/overlay/allowance.hpp"
 #include "posy/overlay/filter_link.hpp"
 #include "posy/overlay/gossip_node.hpp"
 #include "posy/overlay/lookup_table.hpp"
+#include "posy/overlay/own_objects.hpp"
 
 namespace posy::overlay {
 
@@ -120,10 +120,6 @@ class group_node {
         std::optional<node_id> waits_for{};
         unsigned hops = 0;  // letters, there and back
     };
-    struct digest_hash {
-        std::uint64_t salt;
-        std::size_t operator()(const digest&) const;
-    };
 
     group_node(node_id self, std::string address, const group_settings&, std::uint32_t life,
                std::uint64_t seed, shared_filters*);
@@ -162,8 +158,7 @@ class group_node {
     shared_filters* pool_;
     std::mt19937_64 random_;
     bool left_ = false;
-    std::unordered_set<digest, digest_hash> objects_;
-    position_counts<std::uint8_t> own_;  // how many of our objects have each bit
+    own_objects objects_;
     lookup_table lookups_;
     std::map<std::uint32_t, search> searches_;
 

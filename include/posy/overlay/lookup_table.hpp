@@ -22,6 +22,14 @@ struct lookup_terms {
     std::size_t most = 100'000;  // that wait at a time
 };
 
+// A lookup as it travels.
+struct lookup_request {
+    std::uint32_t id = 0;
+    std::uint16_t hops = 0;
+    node_id origin = 0;
+    digest key;
+};
+
 struct lookup_answer {
     std::uint32_t id = 0;
     digest key;

@@ -30,12 +30,12 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <unordered_set>
 #include <vector>
 
 #include "posy/overlay/filter_link.hpp"
 #include "posy/overlay/lookup_table.hpp"
 #include "posy/overlay/mail.hpp"
+#include "posy/overlay/own_objects.hpp"
 
 namespace posy::overlay {
 
@@ -116,21 +116,14 @@ class tree_node {
         bool was_below(position p) const { return former && former->test(p); }
         bool test(position p) const { return held.level(0).test(p) || was_below(p); }
     };
-    struct request {
-        std::uint32_t id = 0;
-        node_id origin = 0;
-        digest key;
+    struct request : lookup_request {
         node_id apex = 0, below = 0;  // the highest node so far, and where it came from there
-        std::uint16_t hops = 0;
-        bool unsure = false;  // it may be at a node that is being repaired
-    };
-    struct digest_hash {
-        std::uint64_t salt;
-        std::size_t operator()(const digest&) const;
+        bool unsure = false;          // it may be at a node that is being repaired
     };
     using children_map = std::map<node_id, branch>;
 
     // The filter.
+    void flip_own(position, std::uint64_t now);
     bool below_has(position, const branch* but) const;
     // What changes in the union when these bits of a child have changed, or of one that is gone.
     void merge(const branch* from, const std::vector<position>& flips, std::uint64_t now);
@@ -157,18 +150,15 @@ class tree_node {
 
     // Requests.
     void take_request(node_id from, byte_view body, std::uint64_t now, outbox&);
-    void take_answer(node_id from, byte_view body, bool found, std::uint64_t now);
     void pass_on(request, node_id from, std::uint64_t now, outbox&);
     std::optional<node_id> next_child(const request&, std::optional<node_id> after) const;
     bool may_come_back(const digest&) const;
-    void answer(const request&, bool found, std::uint64_t now, outbox&);
     void begin(std::uint32_t id, digest, std::uint64_t now, outbox&);
 
     node_id me_;
     tree_settings settings_;
     std::uint64_t secret_;
-    std::unordered_set<digest, digest_hash> objects_;
-    position_counts<std::uint32_t> own_;  // how many objects have a position
+    own_objects objects_;
     children_map children_;
 
     std::optional<node_id> parent_;
