@@ -122,6 +122,10 @@ void add_simulate(command_line& app) {
     command.add_option("--churn SHARE", a->options.churn, "Share of the nodes replaced per simulated hour")
         .between(0, 1)
         .shows_default();
+    command
+        .add_option("--texts FOLDER", a->options.texts,
+                    "Folder whose text files 'ranking' and 'keywords' search")
+        .shows_default();
     command.add_flag("--json", a->as_json, "Print one JSON object");
     command.add_option(
         "--plot FILE", a->plot,

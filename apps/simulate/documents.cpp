@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <stdexcept>
 
 namespace posy::simulate {
 namespace {
@@ -14,6 +15,12 @@ std::string beginning_of(const fs::path& path) {
     file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
     bytes.resize(static_cast<std::size_t>(file.gcount()));
     return bytes;
+}
+
+// A zero byte, or what compressed files and PDF start with.
+bool is_binary(const std::string& bytes) {
+    return bytes.find('\0') != std::string::npos || bytes.starts_with("\x1f\x8b") ||
+           bytes.starts_with("%PDF") || bytes.starts_with("BZh");
 }
 
 void count_words(const std::string& bytes, document& into) {
@@ -47,12 +54,16 @@ std::vector<document> read_documents(const fs::path& folder) {
     std::vector<document> all;
     for (const fs::path& path : paths) {
         const std::string bytes = beginning_of(path);
-        if (bytes.find('\0') != std::string::npos || bytes.starts_with("\x1f\x8b")) continue;
+        if (is_binary(bytes)) continue;
         document d;
+        d.name = path.string();
         d.topic = path.lexically_relative(folder).begin()->string();
         count_words(bytes, d);
         if (d.length != 0) all.push_back(std::move(d));
     }
+    if (all.empty())
+        throw std::invalid_argument("simulate: there are no text files under " + folder.string() +
+                                    "; name another folder with --texts");
     return all;
 }
 

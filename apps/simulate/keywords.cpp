@@ -6,7 +6,7 @@
 #include <random>
 #include <unordered_map>
 
-#include "corpus.hpp"
+#include "documents.hpp"
 #include "network.hpp"
 #include "posy/overlay/keywords.hpp"
 #include "systems.hpp"
@@ -27,16 +27,22 @@ struct query {
     std::vector<std::uint32_t> truth;  // the texts that have all of them
 };
 
+std::vector<std::string> words_of(const document& d) {
+    std::vector<std::string> words;
+    for (const auto& [word, count] : d.words) words.push_back(word);
+    return words;
+}
+
 // The central index.
 class library {
   public:
-    explicit library(std::vector<text> texts) : texts_(std::move(texts)) {
+    explicit library(std::vector<document> texts) : texts_(std::move(texts)) {
         for (std::uint32_t i = 0; i < texts_.size(); ++i) {
             ids_.push_back(hasher()(texts_[i].name));
-            for (const auto& word : texts_[i].words) index_[word].push_back(i);
+            for (const auto& [word, count] : texts_[i].words) index_[word].push_back(i);
         }
     }
-    const std::vector<text>& texts() const { return texts_; }
+    const std::vector<document>& texts() const { return texts_; }
     digest id(std::uint32_t text) const { return ids_[text]; }
     const std::vector<std::uint32_t>& with(const std::string& word) const { return index_.at(word); }
     std::uint64_t words() const { return index_.size(); }
@@ -44,7 +50,7 @@ class library {
     // Two or three words of one text: each has an answer at least.
     query draw(std::mt19937_64& random) const {
         for (;;) {
-            const auto& words = texts_[random() % texts_.size()].words;
+            const auto words = words_of(texts_[random() % texts_.size()]);
             query q;
             std::ranges::sample(words, std::back_inserter(q.words),
                                 2 + static_cast<std::ptrdiff_t>(random() % 2), random);
@@ -60,7 +66,7 @@ class library {
     }
 
   private:
-    std::vector<text> texts_;
+    std::vector<document> texts_;
     std::vector<digest> ids_;
     std::unordered_map<std::string, std::vector<std::uint32_t>> index_;
 };
@@ -81,7 +87,7 @@ class search_engine {
         // Publishing is without loss: what is measured is searching.
         for (std::uint32_t t = 0; t < l.texts().size(); ++t) {
             overlay::outbox out;
-            net_.find(0)->publish(l.id(t), l.texts()[t].words, out);
+            net_.find(0)->publish(l.id(t), words_of(l.texts()[t]), out);
             for (const auto& letter : out) {
                 overlay::outbox none;
                 net_.find(letter.to)->receive(0, letter.message, 0, none);
@@ -154,7 +160,7 @@ double predicted_bytes(const library& l, const std::vector<query>& queries, std:
 
 report run_keywords(const options& o) {
     const std::uint64_t nodes = o.nodes.value_or(100), count = o.queries.value_or(5'000);
-    std::vector<text> texts = read_corpus();
+    std::vector<document> texts = read_documents(o.texts);
     if (o.objects && *o.objects < texts.size()) texts.resize(*o.objects);
     const library l(std::move(texts));
     std::mt19937_64 random(o.seed);

@@ -132,7 +132,7 @@ void join_all(mesh& net, const collection& c, shared_filters& pool, std::uint64_
 
 report run_ranking(const options& o) {
     const std::uint64_t nodes = std::max<std::uint64_t>(2, o.nodes.value_or(400));
-    collection c{read_documents("/usr/share/doc"), {}, {}};
+    collection c{read_documents(o.texts), {}, {}};
     c.frequencies = document_frequencies(c.documents);
     std::mt19937_64 random(o.seed);
     for (node_id who = 1; who <= nodes; ++who) c.at[who];

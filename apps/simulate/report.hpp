@@ -12,8 +12,9 @@ namespace posy::simulate {
 struct options {
     std::optional<std::uint64_t> nodes, objects, queries;  // without a value: the system's own
     std::uint64_t seed = 1;
-    double loss = 0;   // of messages
-    double churn = 0;  // share of the nodes replaced per hour
+    double loss = 0;                       // of messages
+    double churn = 0;                      // share of the nodes replaced per hour
+    std::string texts = "/usr/share/doc";  // folder of the text files that are searched
 };
 
 // The number that an option sets, or the system's own. Throws std::invalid_argument, which names the option,

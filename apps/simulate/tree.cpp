@@ -4,12 +4,19 @@
 // A node joins the nearest of 64 random earlier nodes that have fewer than ten children. Requests come from
 // random nodes for random objects. Then objects come and go, one at a time, and the bytes on all links are
 // counted.
+//
+// With churn, nodes fail and come back a minute later with their objects. A lookup counts if its asker and
+// the holder stay up until the answer; it succeeds if the holder answers within five minutes, after as many
+// attempts as it takes.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
 #include <map>
 #include <utility>
 
 #include "network.hpp"
+#include "outages.hpp"
 #include "places.hpp"
 #include "posy/overlay/tree_node.hpp"
 #include "posy/theory/routing.hpp"
@@ -27,6 +34,7 @@ constexpr unsigned hashes = 4, fan_out = 10;
 constexpr double bits_per_object = 2;        // of all objects; the filters below the root have fewer
 constexpr double header = 15, reply = 9;     // bytes of an update beside its positions, and of its answer
 constexpr std::uint64_t settling = 120'000;  // ms until an update has reached the root
+constexpr std::uint64_t between_lookups = 30, longest_wait = 300'000;  // ms
 
 digest key_of(std::uint64_t object) { return hasher()(object); }
 
@@ -41,6 +49,8 @@ class tree_run {
           places_(nodes_, random_),
           shape_(draw_shape()),
           into_(theory::false_forwards_into(shape_, bits(), hashes)),
+          passing_(nodes_, 0),
+          outages_(nodes_, 1, o.churn),
           net_({.latency = [this](node_id a, node_id b) { return places_.latency(a, b); }, .loss = o.loss},
                o.seed) {}
 
@@ -50,13 +60,25 @@ class tree_run {
     theory::tree_shape draw_shape();
     overlay::tree_settings settings() const;
     void join(node_id);
-    void replace_some();
+    // A lookup that waits for its answer.
+    struct open_lookup {
+        std::uint64_t object, asked_at;
+        std::uint32_t lives;  // of asker and holder, added
+    };
+    std::uint32_t lives_of(node_id asker, std::uint64_t object) const;
+    void pass_time(std::uint64_t);
     void ask(bool existing, std::uint64_t number);
+    void ask_one(node_id by, std::uint64_t object);
+    void expect_outages(std::uint32_t asker, std::uint32_t holder);
+    void collect();
     void change_one();
     void judge(const overlay::lookup_answer&, std::uint32_t asker, std::uint64_t object);
+    double failure_rate() const { return options_.churn / 3'600'000; }  // of a node, per ms
     double whole_bytes(std::uint32_t from);
     std::uint64_t update_bytes() const;
     std::vector<figure> figures() const;
+    std::vector<figure> figures_of_churn() const;
+    double deviation_by_outages(double square_of_length, const tally&) const;
     plot wrong_turns_by_distance() const;
     double bits() const { return static_cast<double>(settings().terms.geometry.bits); }
 
@@ -67,14 +89,16 @@ class tree_run {
     std::vector<std::uint32_t> holders_;  // of objects
     std::vector<std::vector<std::uint64_t>> own_;
     theory::tree_shape shape_;
-    std::vector<double> into_;  // theory::false_forwards_into() of it
+    std::vector<double> into_;            // theory::false_forwards_into() of it
+    std::vector<std::uint64_t> passing_;  // lookups, by a node of their way
+    outages outages_;
     network<tree_node> net_;
-    std::vector<node_id> down_;
-    std::uint64_t replaced_ = 0;
+    std::map<std::pair<node_id, std::uint32_t>, open_lookup> open_;  // by asker and number
     std::uint32_t life_ = 0;
 
     tally success_, hops_, stretch_, time_stretch_;
-    std::map<std::size_t, std::pair<tally, tally>> wrong_by_distance_;  // measured, expected
+    tally first_, first_expected_, down_, down_expected_, denied_, wait_;  // with churn
+    std::map<std::size_t, std::pair<tally, tally>> wrong_by_distance_;     // measured, expected
     tally wrong_, wrong_expected_, wrong_absent_, wrong_absent_expected_, absent_right_;
     tally change_bytes_, change_expected_, whole_bytes_;
 };
@@ -125,45 +149,79 @@ void tree_run::join(node_id who) {
     });
 }
 
-// The share of the nodes that the options replace in a minute. A node that crashed comes back in the next
-// minute, in another life, with its objects.
-void tree_run::replace_some() {
-    for (const node_id who : std::exchange(down_, {})) join(who);
-    double expected = options_.churn * static_cast<double>(nodes_) / 60;
-    for (; places::share(random_) < expected; --expected, ++replaced_) {
-        const node_id who = 1 + random_() % (nodes_ - 1);
-        if (net_.find(who)) down_.push_back(who);
-        net_.crash(who);
-    }
+void tree_run::pass_time(std::uint64_t ms) {
+    outages_.pass(
+        net_.now() + ms, random_, [&](std::uint64_t at) { net_.run_until(at); },
+        [&](node_id who) { net_.crash(who); }, [&](node_id who) { join(who); });
+}
+
+std::uint32_t tree_run::lives_of(node_id asker, std::uint64_t object) const {
+    return outages_.lives(asker) + (object < objects_ ? outages_.lives(holders_[object]) : 0);
 }
 
 void tree_run::ask(bool existing, std::uint64_t number) {
-    constexpr std::uint64_t at_a_time = 2000;
-    for (std::uint64_t done = 0; done < number; done += at_a_time) {
-        std::map<std::pair<node_id, std::uint32_t>, std::uint64_t> asked;  // node and lookup: the object
-        replace_some();
-        for (std::uint64_t i = done; i < std::min(number, done + at_a_time); ++i) {
-            const node_id by = random_() % nodes_;
-            const std::uint64_t object = existing ? random_() % objects_ : objects_ + i;
-            if (!net_.find(by) || (existing && !net_.find(holders_[object]))) continue;
-            net_.at(by, [&](tree_node& n, std::uint64_t now, outbox& out) {
-                if (const auto id = n.look_up(key_of(object), now, out)) asked[{by, *id}] = object;
-            });
-        }
-        net_.run_until(net_.now() + 60'000);
-        net_.each([&](node_id by, tree_node& node) {
-            for (const auto& answer : node.take_answers()) {
-                const auto found = asked.find({by, answer.id});
-                if (found != asked.end()) judge(answer, static_cast<std::uint32_t>(by), found->second);
-            }
-        });
+    for (std::uint64_t i = 0; i < number; ++i) {
+        ask_one(random_() % nodes_, existing ? random_() % objects_ : objects_ + i);
+        pass_time(between_lookups);
+        if (i % 2000 == 0) collect();
+    }
+    for (std::uint64_t waited = 0; waited <= longest_wait; waited += longest_wait / 10) {
+        pass_time(longest_wait / 10);
+        collect();
     }
 }
 
-// Steps of the way through the tree.
-std::size_t distance(std::vector<std::uint32_t> a, std::vector<std::uint32_t> b) {
-    while (!a.empty() && !b.empty() && a.back() == b.back()) a.pop_back(), b.pop_back();
-    return a.size() + b.size();
+void tree_run::ask_one(node_id by, std::uint64_t object) {
+    if (!net_.find(by) || (object < objects_ && !net_.find(holders_[object]))) return;
+    net_.at(by, [&](tree_node& n, std::uint64_t now, outbox& out) {
+        if (const auto id = n.look_up(key_of(object), now, out))
+            open_[{by, *id}] = {object, now, lives_of(by, object)};
+    });
+    if (object < objects_) expect_outages(static_cast<std::uint32_t>(by), holders_[object]);
+}
+
+// Answers, and what has waited too long. Lookups of which an end has failed do not count.
+void tree_run::collect() {
+    net_.each([&](node_id by, tree_node& node) {
+        for (const auto& answer : node.take_answers()) {
+            const auto found = open_.find({by, answer.id});
+            if (found == open_.end()) continue;
+            const open_lookup asked = found->second;
+            open_.erase(found);
+            if (asked.lives == lives_of(by, asked.object))
+                judge(answer, static_cast<std::uint32_t>(by), asked.object);
+        }
+    });
+    std::erase_if(open_, [&](const auto& entry) {
+        const auto& [of, asked] = entry;
+        const bool same = asked.lives == lives_of(of.first, asked.object);
+        const bool late = net_.now() >= asked.asked_at + longest_wait;
+        if (same && late) (asked.object < objects_ ? success_ : absent_right_).add(0);
+        return !same || late;
+    });
+}
+
+// The way through the tree, from two ways up: both ends, and the highest node between them once.
+std::vector<std::uint32_t> way_between(std::vector<std::uint32_t> a, std::vector<std::uint32_t> b) {
+    while (a.size() > 1 && b.size() > 1 && a.end()[-2] == b.end()[-2]) a.pop_back(), b.pop_back();
+    a.insert(a.end(), b.rbegin() + 1, b.rend());
+    return a;
+}
+
+// Whether a node of the way is down now, and how likely that was. The root never fails.
+void tree_run::expect_outages(std::uint32_t asker, std::uint32_t holder) {
+    if (options_.churn == 0) return;
+    auto between = way_between(shape_.way_up(asker), shape_.way_up(holder));
+    std::erase_if(between, [&](std::uint32_t n) { return n == asker || n == holder || n == 0; });
+    for (const std::uint32_t n : between) ++passing_[n];
+    down_.add(std::ranges::any_of(between, [&](std::uint32_t n) { return outages_.is_down(n); }));
+    const auto open = [&](double outage) {
+        return theory::open_way_probability(failure_rate(), outage, static_cast<double>(between.size()));
+    };
+    // A node that is back knows its children after their next beat.
+    constexpr auto down_time = static_cast<double>(outages::down_time);
+    down_expected_.add(1 - open(down_time));
+    first_expected_.add(open(down_time + static_cast<double>(settings().beat) / 2));
 }
 
 void tree_run::judge(const overlay::lookup_answer& answer, std::uint32_t asker, std::uint64_t object) {
@@ -179,9 +237,12 @@ void tree_run::judge(const overlay::lookup_answer& answer, std::uint32_t asker, 
     }
     const std::uint32_t holder = holders_[object];
     success_.add(answer.holder == holder);
+    denied_.add(!answer.holder && !answer.timed_out);
+    first_.add(answer.holder == holder && answer.attempts == 1);
     if (answer.holder != holder) return;
+    if (answer.attempts > 1) return wait_.add(static_cast<double>(answer.took) / 1000);
     const auto down = shape_.way_up(holder);
-    const std::size_t steps = distance(up, down);
+    const std::size_t steps = way_between(up, down).size() - 1;
     hops_.add(answer.hops);
     wrong_.add(wrong_turns(steps));
     const double expected = theory::false_forwards(shape_, into_, asker, holder);
@@ -232,7 +293,7 @@ void tree_run::change_one() {
 std::vector<figure> tree_run::figures() const {
     const bool calm =
         options_.churn == 0 && options_.loss == 0;  // otherwise the tree is not the one of the theory
-    const auto certain = calm ? std::optional(1.0) : std::nullopt;
+    const auto certain = options_.loss == 0 ? std::optional(1.0) : std::nullopt;
     const auto predicted = [&](const tally& a) { return calm ? std::optional(a.mean()) : std::nullopt; };
     return {
         {"lookups of existing objects", static_cast<double>(success_.count())},
@@ -248,7 +309,35 @@ std::vector<figure> tree_run::figures() const {
         {"bytes per change, on all links", change_bytes_.mean(), predicted(change_expected_),
          change_bytes_.error(), "bytes"},
         {"bytes per change, by whole filters", whole_bytes_.mean(), {}, whole_bytes_.error(), "bytes"},
-        {"nodes replaced", static_cast<double>(replaced_)},
+    };
+}
+
+// Of the share of the lookups that meet an outage of that length: an outage of a node that a share w of them
+// pass takes w·L/T from the T in which they were asked, and a node has a Poisson number of outages.
+double tree_run::deviation_by_outages(double square_of_length, const tally& met) const {
+    const auto n = static_cast<double>(met.count());
+    double variance = met.error() * met.error();
+    for (const std::uint64_t passing : passing_) {
+        const double w = static_cast<double>(passing) / n;
+        variance += w * w * failure_rate() * square_of_length / (n * between_lookups);
+    }
+    return std::sqrt(variance);
+}
+
+std::vector<figure> tree_run::figures_of_churn() const {
+    constexpr auto down_time = static_cast<double>(outages::down_time);
+    const double out = down_time + static_cast<double>(settings().beat) / 2;
+    const auto beat = static_cast<double>(settings().beat) / 1000,
+               patience = static_cast<double>(settings().lookups.patience) / 1000;
+    return {
+        {"failures of nodes", static_cast<double>(outages_.failures())},
+        {"lookups with a node of the way down", down_.mean(), down_expected_.mean(),
+         deviation_by_outages(down_time * down_time, down_)},
+        {"  found at the first attempt", first_.mean(), first_expected_.mean(),
+         deviation_by_outages(out * out, first_)},
+        {"  seconds until found, where not at once", wait_.mean(),
+         theory::wait_for_repair(outages::down_time / 1000.0, beat, patience), wait_.error(), "s"},
+        {"  said to be absent", denied_.mean(), 0.0, denied_.error()},
     };
 }
 
@@ -268,6 +357,7 @@ plot tree_run::wrong_turns_by_distance() const {
 report tree_run::run() {
     for (node_id who = 0; who < nodes_; ++who) join(who);
     net_.run_until(net_.now() + settling);
+    outages_.begin(net_.now(), random_);
     const auto build_bytes = static_cast<double>(update_bytes());
     ask(true, queries_);
     ask(false, queries_ / 10);
@@ -281,6 +371,7 @@ report tree_run::run() {
                          bits(), hashes, options_.seed),
              figures(),
              {}};
+    if (options_.churn > 0) std::ranges::move(figures_of_churn(), std::back_inserter(r.figures));
     r.figures.push_back({"bytes to build the filters, per object",
                          build_bytes / static_cast<double>(objects_),
                          {},

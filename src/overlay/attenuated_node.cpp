@@ -206,6 +206,8 @@ void attenuated_node::receive(node_id from, byte_view message, std::uint64_t now
             return take_publication(body, now, out);
         case attenuated_kind::kept:
             return take_kept(body, now, out);
+        case attenuated_kind::copy:
+            return take_copy(body, now, out);
     }
     ++counted_.damaged;
 }

@@ -20,7 +20,7 @@ void attenuated_node::take_request(node_id from, byte_view body, std::uint64_t n
     base::reader read(body);
     request r{take_lookup(read)};
     const std::uint8_t at = read.byte();
-    if (read.finish() || at > static_cast<std::uint8_t>(stage::disowned)) return void(++counted_.damaged);
+    if (read.finish() || at > static_cast<std::uint8_t>(stage::to_copy)) return void(++counted_.damaged);
     r.stage = static_cast<stage>(at);
     if (r.hops >= settings_.most_hops) return void(++counted_.refused);
     ++r.hops;
@@ -38,6 +38,7 @@ void attenuated_node::pass_on(request r, node_id from, std::uint64_t now, outbox
         r.stage = stage::disowned;
         return send(r, from, out);
     }
+    if (r.stage == stage::to_copy) return go_to_holder(r, now, out);
     if (r.stage == stage::by_filter && r.hops < settings_.terms.levels) {
         if (const auto to = nearest(r.key, settings_.terms.levels - r.hops, from)) {
             ++counted_.by_filter;
@@ -67,6 +68,15 @@ std::optional<node_id> attenuated_node::nearest(const digest& key, unsigned hops
 
 void attenuated_node::go_home(request r, std::uint64_t now, outbox& out) {
     if (const auto next = home_.next_hop(r.key)) return send(r, *next, out);
+    const auto copy = home_.successor();
+    if (copy && complete_at_ && now < *complete_at_ && home_.holders(r.key).empty()) {
+        r.stage = stage::to_copy;
+        return send(r, *copy, out);
+    }
+    go_to_holder(r, now, out);
+}
+
+void attenuated_node::go_to_holder(request r, std::uint64_t now, outbox& out) {
     for (const node_id holder : home_.holders(r.key)) {
         if (holder == me_) continue;  // it is gone, and will be told
         r.stage = stage::to_holder;
@@ -88,6 +98,7 @@ void attenuated_node::set_members(std::span<const node_id> members, std::uint64_
     home_.set_members(members);
     for (const digest& key : objects_) publish(key, now, out);
     republish_at_ = now + settings_.republish;
+    if (!complete_at_) complete_at_ = republish_at_;
 }
 
 void attenuated_node::publish_again(std::uint64_t now, outbox& out) {
@@ -108,18 +119,43 @@ void attenuated_node::send_publication(std::uint32_t id, const digest& key, std:
 void attenuated_node::route_publication(std::uint32_t id, std::uint16_t hops, node_id holder,
                                         const digest& key, bool there, std::uint64_t now, outbox& out) {
     const auto next = home_.next_hop(key);
-    if (!next) {
-        if (there && !home_.add(key, holder)) return void(++counted_.refused);
-        if (!there) home_.remove(key, holder);
-        if (holder == me_) return was_kept(id, key, there, now, out);
-    }
-    auto message = begin_message(next ? attenuated_kind::publish : attenuated_kind::kept);
+    if (!next && !note_holder(key, holder, there)) return;
+    const auto to = next ? next : home_.successor();
+    if (!to) return confirm(id, holder, key, there, now, out);
+    auto message = begin_message(next ? attenuated_kind::publish : attenuated_kind::copy);
     base::put_little(message, id);
     if (next) base::put_little(message, hops);
-    if (next) base::put_little(message, holder);
+    base::put_little(message, holder);
     put(message, key);
     base::put_little(message, static_cast<std::uint8_t>(there));
-    out.push_back({next.value_or(holder), std::move(message)});
+    out.push_back({*to, std::move(message)});
+}
+
+bool attenuated_node::note_holder(const digest& key, node_id holder, bool there) {
+    if (!there) home_.remove(key, holder);
+    if (!there || home_.add(key, holder)) return true;
+    ++counted_.refused;
+    return false;
+}
+
+void attenuated_node::take_copy(byte_view body, std::uint64_t now, outbox& out) {
+    base::reader read(body);
+    const auto id = read.number<std::uint32_t>();
+    const auto holder = read.number<node_id>();
+    const digest key = take_digest(read);
+    const std::uint8_t there = read.byte();
+    if (read.finish() || there > 1) return void(++counted_.damaged);
+    if (note_holder(key, holder, there == 1)) confirm(id, holder, key, there == 1, now, out);
+}
+
+void attenuated_node::confirm(std::uint32_t id, node_id holder, const digest& key, bool there,
+                              std::uint64_t now, outbox& out) {
+    if (holder == me_) return was_kept(id, key, there, now, out);
+    auto message = begin_message(attenuated_kind::kept);
+    base::put_little(message, id);
+    put(message, key);
+    base::put_little(message, static_cast<std::uint8_t>(there));
+    out.push_back({holder, std::move(message)});
 }
 
 void attenuated_node::take_publication(byte_view body, std::uint64_t now, outbox& out) {

@@ -82,13 +82,12 @@ void tree_node::take_beat(node_id from, byte_view body, std::uint64_t now, outbo
     out.push_back({from, std::move(reply)});
 }
 
-// One life back and within the fill that is allowed: a child cannot pile up bits by starting anew.
+// Within the fill that is allowed: a child cannot pile up bits by starting anew again and again.
 void tree_node::keep_former(branch& child, const std::vector<position>& flips, std::uint64_t now) {
-    if (child.former) return;
     const one_set& held = child.held.level(0);
-    one_set lost(held.bits(), base::draw(secret_, now));
+    one_set lost = child.former.value_or(one_set(held.bits(), base::draw(secret_, now)));
     for (const position p : flips) {
-        if (!held.test(p)) lost.flip(p);
+        if (!held.test(p) && !lost.test(p)) lost.flip(p);
     }
     const double most = settings_.terms.most_fill * static_cast<double>(held.bits());
     if (lost.ones() == 0 || static_cast<double>(lost.ones() + held.ones()) > most) return;

@@ -143,7 +143,7 @@ std::vector<double> run_course(const gossip_model& m, gossip_course& sum) {
     for (std::size_t i = 0; now.time() < longest; ++i) {
         const double left = std::max(0.0, m.nodes - now.known().all());
         if (i % every == 0) ignorant.push_back(left / m.nodes);
-        if (now.hot() < 1e-6 && (m.compare_every <= 0 || left < 1e-9)) break;
+        if (now.hot() < 1e-6 && (m.compare_every <= 0 || left < 1e-10)) break;
         now.advance(sum);
     }
     sum.residue = std::max(0.0, 1 - now.known().by_rumour / m.nodes);

@@ -112,6 +112,17 @@ double tree_change_bytes(const tree_shape& tree, std::uint32_t node, double m, u
     return bytes;
 }
 
+// ---- Ways through nodes that fail ----------------------------------------------------------------------
+
+double open_way_probability(double rate, double outage, double nodes) {
+    return std::exp(-nodes * std::log1p(rate * outage));
+}
+
+double wait_for_repair(double down, double repair, double patience) {
+    const double mean = down + repair / 2, square = mean * mean + repair * repair / 12;
+    return (mean > 0 ? square / (2 * mean) : 0) + patience / 2;
+}
+
 // ---- Attenuated filters --------------------------------------------------------------------------------
 
 namespace {

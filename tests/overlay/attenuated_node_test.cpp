@@ -214,6 +214,27 @@ TEST(attenuated_node, a_crash_is_noticed_and_a_home_is_told_again) {
     for (std::uint64_t i = 0; i < 100; ++i) ASSERT_EQ(look_up(net, (i * 3 + 5) % 20, i).holder, i % 20);
 }
 
+// The next node on the ring knows what a home knew. Without it, the objects of the home would seem absent.
+TEST(attenuated_node, a_home_that_starts_anew_asks_the_next_one) {
+    world w = circle(20);
+    for (std::uint64_t i = 0; i < 200; ++i) w.objects[i % 20].insert(i);
+    const auto how = small(8192, 1);
+    mesh net({}, 4);
+    build(net, w, how);
+    std::size_t lost = 0;
+    for (node_id home = 0; home < 20; home += 5) {
+        lost += net.find(home)->pointers();
+        net.crash(home);
+        join(net, w, home, how, 2);
+        net.run_until(net.now() + 1000);
+        for (std::uint64_t i = 0; i < 200; ++i)
+            ASSERT_EQ(look_up(net, (i * 3 + 5) % 20, i).holder, i % 20) << home;
+    }
+    EXPECT_GT(lost, 40u);
+    EXPECT_EQ(look_up(net, 3, 1000).holder, std::nullopt);
+    EXPECT_FALSE(look_up(net, 3, 1000).timed_out);
+}
+
 TEST(attenuated_node, a_home_forgets_holders_that_disown) {
     world w = circle(20);
     w.objects[3].insert(1), w.objects[9].insert(1);

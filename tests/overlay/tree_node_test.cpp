@@ -227,20 +227,24 @@ TEST(tree_node, what_is_below_a_node_that_is_lost_is_not_absent) {
 TEST(tree_node, a_child_cannot_pile_up_bits_by_starting_anew) {
     tree_node node(1, small(), 1, 3);
     outbox out;
-    for (std::uint32_t life = 1; life < 20; ++life) {
+    const auto live = [&](std::uint32_t life, position ones_of_a_life) {
         filter_sender child(small().terms, life);
-        node.receive(7,
-                     *child.next(1, 0,
-                                 [&](unsigned) {
-                                     std::vector<position> ones(200);
-                                     for (position p = 0; p < ones.size(); ++p) ones[p] = 200 * life + p;
-                                     return ones;
-                                 }),
-                     0, out);
-    }
+        const auto ones = [&](unsigned) {
+            std::vector<position> all(ones_of_a_life);
+            for (position p = 0; p < all.size(); ++p) all[p] = ones_of_a_life * (life - 1) + p;
+            return all;
+        };
+        node.receive(7, *child.next(1, 0, ones), 0, out);
+    };
+    live(1, 1000), live(2, 1000);
     EXPECT_TRUE(node.is_restoring(7));
-    tree_node below(1, small(), 1, 3);
-    EXPECT_LT(node.memory(), below.memory() + 3 * 4096);  // two sets of 200 ones
+    live(3, 1300);  // 2,000 of former lives and 1,300 are above 0.7 of 4,096: one life is kept
+    EXPECT_EQ(node.ones_of(7).size(), 1300u);
+    EXPECT_LT(node.memory(), 2 * 4096 / 8 + 100u);
+    node.tick(39'999, out);
+    EXPECT_TRUE(node.is_restoring(7));
+    node.tick(40'000, out);
+    EXPECT_FALSE(node.is_restoring(7));
     node.tick(60'000, out);
     EXPECT_TRUE(node.children().empty());
 }

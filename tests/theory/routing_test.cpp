@@ -75,6 +75,14 @@ TEST(routing_theory, a_change_in_a_tree_pays_every_link) {
     EXPECT_EQ(tree_change_bytes(five, 0, 1e5, 4, 15, 9), 0);
 }
 
+TEST(routing_theory, a_way_is_open_while_all_of_its_nodes_are) {
+    EXPECT_DOUBLE_EQ(open_way_probability(0.2, 0, 10), 1);
+    EXPECT_DOUBLE_EQ(open_way_probability(0.2, 0.5, 1), 1 / 1.1);  // up for 5 of 5.5 hours
+    EXPECT_DOUBLE_EQ(open_way_probability(0.2, 0.5, 3), std::pow(1 / 1.1, 3));
+    EXPECT_DOUBLE_EQ(wait_for_repair(60, 0, 10), 35);
+    EXPECT_DOUBLE_EQ(wait_for_repair(0, 30, 0), 10);  // of lengths up to 30, a third of the longest
+}
+
 TEST(routing_theory, attenuated_filters_of_one_level) {
     const std::vector<double> one{0.01};
     EXPECT_NEAR(attenuated_false_forwards(one, 4), 1 - std::pow(0.99, 4), 1e-15);

@@ -13,7 +13,9 @@
 // (posy/overlay/filter_link.hpp); a change goes d hops far.
 //
 // Nodes keep no state of requests that pass; each sends at most one message per request. The node that asks
-// repeats its own. Holders tell the home of every object they get or lose, until it has answered.
+// repeats its own. Holders tell the home of every object they get or lose, and the home the next node on the
+// ring, until that has answered. A home that started anew may not have heard of all objects again: it asks
+// the next node before it says that there is none.
 //
 // A state machine (posy/overlay/mail.hpp). Memory: the objects, d arrays of bits for each neighbour, and the
 // pointers of a home. Thread safety: none.
@@ -43,7 +45,8 @@ enum class attenuated_kind : std::uint8_t {
     found,       // its answers, to the node that asked
     absent,
     publish,  // towards the home: an object is here, or is gone
-    kept,     // the home's answer to it
+    kept,     // the answer to it
+    copy,     // from the home to the next on the ring: as `publish`, and the next one answers
 };
 
 struct attenuated_settings {
@@ -108,7 +111,7 @@ class attenuated_node {
         filter_sender out;
         std::uint64_t heard, next_beat;
     };
-    enum class stage : std::uint8_t { by_filter, to_home, to_holder, disowned };
+    enum class stage : std::uint8_t { by_filter, to_home, to_holder, disowned, to_copy };
     struct request : lookup_request {
         attenuated_node::stage stage = stage::by_filter;
     };
@@ -131,6 +134,7 @@ class attenuated_node {
     void take_request(node_id from, byte_view body, std::uint64_t now, outbox&);
     void pass_on(request, node_id from, std::uint64_t now, outbox&);
     void go_home(request, std::uint64_t now, outbox&);
+    void go_to_holder(request, std::uint64_t now, outbox&);
     std::optional<node_id> nearest(const digest&, unsigned hops_left, node_id but) const;
     void send(const request&, node_id to, outbox&);
     void begin(std::uint32_t id, digest, std::uint64_t now, outbox&);
@@ -141,6 +145,9 @@ class attenuated_node {
     void take_publication(byte_view body, std::uint64_t now, outbox&);
     void route_publication(std::uint32_t id, std::uint16_t hops, node_id holder, const digest&, bool there,
                            std::uint64_t now, outbox&);
+    void take_copy(byte_view body, std::uint64_t now, outbox&);
+    bool note_holder(const digest&, node_id holder, bool there);
+    void confirm(std::uint32_t id, node_id holder, const digest&, bool there, std::uint64_t now, outbox&);
     void take_kept(byte_view body, std::uint64_t now, outbox&);
     void publish_again(std::uint64_t now, outbox&);
     void was_kept(std::uint32_t id, const digest&, bool there, std::uint64_t now, outbox&);
@@ -154,6 +161,7 @@ class attenuated_node {
     home_ring home_;
     lookup_table lookups_, publications_;
     std::uint64_t republish_at_ = 0;
+    std::optional<std::uint64_t> complete_at_;  // when all holders have told this home again
     counters counted_;
 };
 

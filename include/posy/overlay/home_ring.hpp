@@ -26,6 +26,10 @@ class home_ring {
     void set_members(std::span<const node_id>);
     // One step nearer to the home; nothing if this node is it.
     std::optional<node_id> next_hop(const digest&) const;
+    // The next node on the ring: the home of this node's objects if it goes. Nothing if it is alone.
+    std::optional<node_id> successor() const {
+        return fingers_.empty() ? std::nullopt : std::optional(fingers_.front().node);
+    }
     std::size_t fingers() const { return fingers_.size(); }
 
     // What a home knows. False if there is no room, or nothing to remove.

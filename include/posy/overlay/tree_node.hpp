@@ -18,8 +18,8 @@
 // goes to its grandparent and further up, then to the heirs of the root, then to the seeds; until one takes
 // it, it is the root of what is below it.
 //
-// What is being repaired is not absent. A child is kept a beat longer than a parent, so that those below it
-// are elsewhere before their bits go. A child that starts anew has lost its own children until their next
+// What is being repaired is not absent. A child is kept two beats longer than a parent, so that those below
+// it are elsewhere before their bits go. A child that starts anew has lost its own children until their next
 // beat: its parent keeps what was below it for a while, and a request that meets this gets no answer rather
 // than a wrong one, so that whoever asks asks again.
 //
@@ -146,7 +146,7 @@ class tree_node {
     void try_next(std::uint64_t now, outbox&);
     void send_beat(node_id to, outbox&) const;
     std::uint64_t silence() const { return settings_.beat * settings_.silent_beats; }
-    std::uint64_t silence_of_a_child() const { return silence() + settings_.beat + settings_.answer_time; }
+    std::uint64_t silence_of_a_child() const { return silence() + 2 * settings_.beat; }
 
     // Requests.
     void take_request(node_id from, byte_view body, std::uint64_t now, outbox&);

@@ -63,6 +63,18 @@ double false_forwards_of_absent(const tree_shape&, std::span<const double> into,
 double tree_change_bytes(const tree_shape&, std::uint32_t node, double m, unsigned k, double header,
                          double reply);
 
+// ---- Ways through nodes that fail ----------------------------------------------------------------------
+
+// Every node fails at `rate`, and takes part again after a time of `outage` in the mean, in which a request
+// that comes to it is lost. So it is out for u = rate·outage/(1 + rate·outage) of the time, and a way through
+// n such nodes is open with probability (1 − u)^n.
+double open_way_probability(double rate, double outage, double nodes);
+
+// A request that met an outage is asked again every `patience`: the outage lasts for another E[L²]/(2 E[L])
+// in the mean, L its length (whoever meets one meets a long one), and half of a patience passes before the
+// next question. Here L = down + U(0, repair).
+double wait_for_repair(double down, double repair, double patience);
+
 // ---- Attenuated filters (6.2) --------------------------------------------------------------------------
 
 // A node with g neighbours; level i of an array has the rate f_i, and there are d levels. A request for an
