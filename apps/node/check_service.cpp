@@ -89,6 +89,7 @@ struct check_service::filter {
     reply check_password(std::string_view password) const {
         static const auto letters = dictionary::alphabet(dictionary::printable_ascii());
         const auto verdict = passwords->check(password, letters);
+        base::wipe_stack();
         const bool refused = verdict != password_verdict::fine;
         return {{{"refused", refused}, {"why", name_of(verdict)}}, refused, !refused};
     }
