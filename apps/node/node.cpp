@@ -40,6 +40,7 @@ node::node(const options& how, http::server& server, std::unique_ptr<key_store> 
     server_.on_stop = [this] { bell_.ring(); };
     for (const auto& each : server_.workers()) each->client.trust(client_tls(how_));
     if (how_.overlay.kind != overlay_kind::none) overlay_ = std::make_unique<overlay_service>(how_, server_);
+    if (!how_.check.empty()) check_ = std::make_unique<check_service>(how_.check);
     if (keys_) holds = [this](std::string_view key) { return keys_->has(key); };
 }
 
@@ -66,12 +67,16 @@ void node::start() {
 }
 
 void node::reload() {
-    if (how_.peers_file.empty() || overlay_) return;
     asio::post(server_.first().context, [this] {
         try {
-            peers_.know_only(peers_wanted());
+            if (!how_.peers_file.empty() && !overlay_) peers_.know_only(peers_wanted());
         } catch (const std::exception& e) {
             fmt::print(stderr, "posy: {}; the peers stay as they are\n", e.what());
+        }
+        try {
+            if (check_) check_->reload();
+        } catch (const std::exception& e) {
+            fmt::print(stderr, "posy: {}; the last good one stays in use\n", e.what());
         }
     });
 }
@@ -106,6 +111,7 @@ void node::finish() {
     for (auto* pool : {&changing_, &telling_, &reading_}) pool->stop();
     for (auto* pool : {&changing_, &telling_, &reading_}) pool->join();
     if (overlay_) overlay_->finish();
+    if (check_) check_->finish();
 }
 
 bool node::have(std::string_view key) const { return holds ? holds(key) : set_.may_contain(key); }

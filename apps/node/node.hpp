@@ -13,6 +13,7 @@
 
 #include "access.hpp"
 #include "bell.hpp"
+#include "check_service.hpp"
 #include "history.hpp"
 #include "http/server.hpp"
 #include "key_store.hpp"
@@ -47,7 +48,7 @@ class node {
     std::function<void(metrics&)> describe_more;
     std::function<bool(std::string_view key)> holds;
 
-    // Reads the file of peers again. From any thread.
+    // Reads the files of peers and of /check again. From any thread.
     void reload();
     // From the first thread: tells the overlay that this node leaves, and calls `then`.
     void depart(std::function<void()> then);
@@ -77,6 +78,7 @@ class node {
     http::task<void> take_letters(const call&);
     http::task<void> send_overlay(const call&);
     http::task<void> change_keys(const call&);
+    http::task<void> check(const call&);
     http::task<void> send_metrics(const call&);
     http::task<void> send_history(const call&);
     http::task<void> send_page(const call&);
@@ -114,6 +116,7 @@ class node {
     http::clock::time_point started_;
     squid_publication squid_;
     std::unique_ptr<overlay_service> overlay_;  // null: this node follows its peers
+    std::unique_ptr<check_service> check_;      // null: there is no filter to ask
     // Last: what runs there uses all the others.
     asio::thread_pool changing_{1}, telling_{1}, reading_{1};
 };

@@ -25,6 +25,7 @@ metrics node::collect() const {
     describe(server_, m);
     peers_.describe(m);
     if (overlay_) overlay_->describe(m);
+    if (check_) check_->describe(m);
     if (describe_more) describe_more(m);
     return m;
 }

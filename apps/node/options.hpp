@@ -124,6 +124,7 @@ struct options {
 
     overlay_options overlay;
 
+    std::string check;   // file of the filter that /check asks; empty: none
     std::string data;    // folder of the embedded store of keys; empty: keys live in memory only
     bool sync = false;   // a change of it is on disk before it is answered
     bool quiet = false;  // nothing on standard error but what goes wrong

@@ -50,6 +50,7 @@ void add_node(command_line& app) {
         "  posy node --overlay mesh --join http://10.0.0.2:3130 --url http://10.0.0.1:3130\n"
         "  posy node --overlay tree --parent http://10.0.0.2:3130 --listen 10.0.0.1:3130 --allow-peer "
         "private\n"
+        "  posy node --check leaked.posy           curl --data-binary @- http://127.0.0.1:3130/check\n"
         "  posy node --data keys --repair          after a start that says that the keys are damaged\n"
         "Exit status of --repair: 0 if every key is there again or nothing was wrong, 1 if not or not "
         "known,\n"
@@ -66,6 +67,10 @@ void add_node(command_line& app) {
         "--sync", arguments->how.sync,
         "Answer a change only when it is on disk, so that it survives a loss of power; costs three disk "
         "flushes per key, or per 256 lines of one POST; needs --data (default: off)");
+    command.add_option(
+        "--check FILE", arguments->how.check,
+        "Filter of any kind that POST /check asks for the keys of its lines, or list of 'posy password seal' "
+        "that it asks for a password; read again on SIGHUP (default: none)");
     auto overlay = std::make_shared<overlay_arguments>();
     add_overlay_options(command, *overlay);
     auto repairing = std::make_shared<bool>(false);

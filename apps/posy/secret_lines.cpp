@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 #include <poll.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <termios.h>
 #include <unistd.h>
@@ -10,6 +11,7 @@
 #include <array>
 #include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <utility>
 
 #include "posy/base/file.hpp"
@@ -57,9 +59,11 @@ secret_lines::secret_lines(std::size_t longest, std::string prompt)
 secret_lines::~secret_lines() { base::wipe(buffer_); }
 
 bool secret_lines::read_more() {
-    std::copy(buffer_.begin() + static_cast<std::ptrdiff_t>(from_),
-              buffer_.begin() + static_cast<std::ptrdiff_t>(end_), buffer_.begin());
+    // What was given is overwritten before this waits for more.
+    std::memmove(buffer_.data(), buffer_.data() + from_, end_ - from_);
     end_ -= std::exchange(from_, 0);
+    explicit_bzero(buffer_.data() + end_, buffer_.size() - end_);
+    base::wipe_stack();
     if (terminal_ && !terminal_->wait()) return false;
     ssize_t got = 0;
     do got = read(STDIN_FILENO, buffer_.data() + end_, buffer_.size() - end_);

@@ -78,7 +78,7 @@ def replayed(folder, sshd):
     """The document with free ports in place of those it names, run in a session of its own; what it became."""
     with open(DOCUMENT, encoding="utf-8") as f:
         text = f.read()
-    ports = {each: str(free_port()) for each in ("8000", "8001")}
+    ports = {each: str(free_port()) for each in ("8000", "8001", "8002")}
     for each, free in ports.items():
         text = re.sub(rf"\b{each}\b", free, text)
     copy = os.path.join(folder, "recipes.md")

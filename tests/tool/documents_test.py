@@ -11,7 +11,7 @@ from harness import POSY, ToolTest, main
 class Documents(ToolTest):
     def test_help_has_examples(self):
         top = self.posy("--help").decode()
-        for command in "plan build query add remove info union intersect compare fold pack unpack delta apply seal seen count flows reconcile simulate trace tour".split():
+        for command in "plan build query add remove info union intersect compare fold pack unpack delta apply seal password seen count flows reconcile simulate trace tour".split():
             self.assertIn(f"\n  {command} ", top)
             page = self.posy(command, "--help").decode()
             self.assertIn("Examples:", page)

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include <array>
 #include <string>
 
 namespace posy::base {
@@ -14,6 +15,12 @@ inline void wipe(std::string& secret) {
     secret.resize(secret.capacity());
     explicit_bzero(secret.data(), secret.size());
     secret.clear();
+}
+
+// What functions that have returned left on the stack, as copies of registers: 16 KiB of it.
+[[gnu::noinline]] inline void wipe_stack() {
+    std::array<char, 16 * 1024> below;
+    explicit_bzero(below.data(), below.size());
 }
 
 // A text that is wiped at the end of its scope.

@@ -1,0 +1,174 @@
+#include "check_service.hpp"
+
+#include <concepts>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <stdexcept>
+#include <variant>
+#include <vector>
+
+#include "answers.hpp"
+#include "http/elsewhere.hpp"
+#include "posy/base/wipe.hpp"
+#include "posy/dictionary/password_list.hpp"
+#include "posy/message.hpp"
+
+namespace posy::node {
+
+using namespace std::chrono_literals;
+using dictionary::password_list, dictionary::password_verdict;
+
+namespace {
+
+constexpr std::size_t longest_body = 64 * 1024;
+
+template <class Body>
+concept can_be_asked = requires(const Body& body, digest d) {
+    { body.may_contain(d) } -> std::same_as<bool>;
+    { body.hash() } -> std::same_as<hasher>;
+};
+
+template <class Body>
+constexpr bool is_map = std::same_as<Body, bloomier_map>;
+
+// A key per line, LF or CR LF at its end; the last may lack it.
+std::vector<std::string_view> lines_of(std::string_view text) {
+    std::vector<std::string_view> all;
+    while (!text.empty()) {
+        const auto end = std::min(text.find('\n'), text.size());
+        auto line = text.substr(0, end);
+        if (line.ends_with('\r')) line.remove_suffix(1);
+        all.push_back(line);
+        text.remove_prefix(std::min(end + 1, text.size()));
+    }
+    return all;
+}
+
+}  // namespace
+
+struct check_service::reply {
+    nlohmann::json said;
+    std::uint64_t yes = 0, no = 0;
+};
+
+struct check_service::filter {
+    any_body body;
+    std::optional<password_list> passwords;  // if it is a list of them
+
+    bool can_answer() const {
+        return std::visit([]<class Body>(const Body&) { return can_be_asked<Body> || is_map<Body>; }, body);
+    }
+
+    // Of a map the values, of others whether the keys may be there.
+    reply check_keys(std::string_view text) const {
+        reply made;
+        nlohmann::json all = nlohmann::json::array();
+        const auto tell = [&](bool yes, const nlohmann::json& what) {
+            ++(yes ? made.yes : made.no);
+            all.push_back(what);
+        };
+        const auto keys = lines_of(text);
+        std::visit(
+            [&]<class Body>(const Body& each) {
+                for (const auto key : keys) {
+                    if constexpr (is_map<Body>) {
+                        const auto value = each.find(each.hash()(key));
+                        tell(value.has_value(), value ? nlohmann::json(*value) : nlohmann::json());
+                    } else if constexpr (can_be_asked<Body>) {
+                        const bool yes = each.may_contain(each.hash()(key));
+                        tell(yes, yes);
+                    }
+                }
+            },
+            body);
+        const bool map = std::holds_alternative<bloomier_map>(body);
+        made.said = {{map ? "values" : "may_contain", std::move(all)}};
+        return made;
+    }
+
+    reply check_password(std::string_view password) const {
+        static const auto letters = dictionary::alphabet(dictionary::printable_ascii());
+        const auto verdict = passwords->check(password, letters);
+        base::wipe_stack();
+        const bool refused = verdict != password_verdict::fine;
+        return {{{"refused", refused}, {"why", name_of(verdict)}}, refused, !refused};
+    }
+};
+
+std::shared_ptr<const check_service::filter> check_service::load(const std::string& path) {
+    auto loaded = posy::load(path);
+    if (!loaded) throw std::runtime_error("--check " + path + ": " + loaded.error().text());
+    auto made = std::make_shared<filter>(filter{std::move(loaded->body), {}});
+    if (const auto* sealed = std::get_if<sealed_filter>(&made->body)) {
+        if (auto list = password_list::open(*sealed)) made->passwords = std::move(*list);
+    }
+    if (!made->can_answer())
+        throw std::runtime_error("--check " + path + ": it cannot be asked for keys: a message of kind " +
+                                 std::string(name_of(kind_of(made->body))));
+    return made;
+}
+
+check_service::check_service(std::string path) : path_(std::move(path)), filter_(load(path_)) {}
+check_service::~check_service() = default;
+
+std::shared_ptr<const check_service::filter> check_service::present() const {
+    const std::lock_guard lock(mutex_);
+    return filter_;
+}
+
+void check_service::reload() {
+    auto fresh = load(path_);
+    const std::lock_guard lock(mutex_);
+    filter_ = std::move(fresh);
+}
+
+http::task<http::response> check_service::answer(http::request& r) {
+    const auto held = present();
+    const bool secret = held->passwords.has_value();
+    const std::size_t most = secret ? password_list::longest + 2 : longest_body;  // and the end of its line
+    // Shared with the work, which may outlive this coroutine.
+    const auto body = std::make_shared<base::secret_text>(secret ? most : 0);
+    while (co_await r.reader.more(r.parsing)) {
+        const bool fits = (*body)->size() + r.parsing.piece.size() <= most;
+        if (fits) (*body)->append(r.parsing.piece);
+        base::wipe(r.parsing.piece);
+        if (!fits)
+            throw http::refusal(413, secret ? "a password of /check has at most 128 bytes"
+                                            : "the body of /check has at most 64 KiB; send more requests");
+        r.connection.expires_after(60s);
+    }
+    std::string_view text = **body;
+    if (secret) {
+        if (text.ends_with('\n')) text.remove_suffix(1);
+        if (text.ends_with('\r')) text.remove_suffix(1);
+        if (text.find('\n') != std::string_view::npos)
+            co_return node::answer(400, "one password per request: the body has several lines\n");
+        if (text.size() > password_list::longest)
+            co_return node::answer(413, "a password of /check has at most 128 bytes\n");
+    }
+    auto work = [held, body, text, secret] {
+        return secret ? held->check_password(text) : held->check_keys(text);
+    };
+    const reply made = co_await http::elsewhere(r.here.context, working_, std::move(work));
+    r.connection.expires_after(60s);
+    yes_ += made.yes, no_ += made.no;
+    auto a = json(made.said);
+    a.head.fields.add("Cache-Control", "no-store");
+    co_return a;
+}
+
+void check_service::describe(metrics& m) const {
+    const auto checked = [&](std::string_view answer, const std::atomic<std::uint64_t>& n) {
+        m.counter("posy_checked_total", "Keys and passwords that /check was asked for, by answer",
+                  static_cast<double>(n.load()), metrics::label("answer", answer));
+    };
+    checked("yes", yes_);
+    checked("no", no_);
+}
+
+void check_service::finish() {
+    working_.stop();
+    working_.join();
+}
+
+}  // namespace posy::node
