@@ -40,7 +40,7 @@ outcome measure(count_min& sketch, const stream& s) {
     for (std::uint64_t key = 1; key < s.truth.size(); ++key) {
         if (s.truth[key] == 0) continue;
         const double truth = s.truth[key];
-        const double excess = sketch.estimate(sketch.hash()(key)) - truth;
+        const double excess = static_cast<double>(sketch.estimate(sketch.hash()(key))) - truth;
         if (excess < 0)
             std::fprintf(stderr, "key %llu is under-estimated\n", static_cast<unsigned long long>(key));
         ++keys;

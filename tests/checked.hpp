@@ -138,18 +138,18 @@ class checked {
 
     // ---- Multisets and maps.
 
-    std::uint32_t add(digest d, std::uint32_t weight = 1) {
-        const std::uint32_t estimate = object_.add(d, weight);
+    std::uint64_t add(digest d, std::uint64_t weight = 1) {
+        const std::uint64_t estimate = object_.add(d, weight);
         change({d}, [&](std::uint64_t n) { return n + weight; });
         expect(estimate == object_.estimate(d), "the estimate of a key that was added");
         return estimate;
     }
     template <class Keys>
-    void add(const Keys& keys, std::span<std::uint32_t> estimates = {}) {
+    void add(const Keys& keys, std::span<std::uint64_t> estimates = {}) {
         object_.add(keys, estimates);
         change(digests_of(keys), [](std::uint64_t n) { return n + 1; });
     }
-    void add(std::string_view key, digest d, std::uint32_t weight = 1) {
+    void add(std::string_view key, digest d, std::uint64_t weight = 1) {
         object_.add(key, d, weight);
         change({d}, [&](std::uint64_t n) { return n + weight; });
     }
@@ -158,15 +158,15 @@ class checked {
         change(digests_of(digests), [](std::uint64_t n) { return n + 1; });
     }
 
-    std::uint32_t estimate(digest d) const {
+    std::uint64_t estimate(digest d) const {
         check(d);
         return object_.estimate(d);
     }
-    void estimate(std::span<const digest> digests, std::span<std::uint32_t> estimates) const {
+    void estimate(std::span<const digest> digests, std::span<std::uint64_t> estimates) const {
         object_.estimate(digests, estimates);
         check_batch(digests, estimates, [&](digest d) { return object_.estimate(d); });
     }
-    std::uint32_t at_most(digest d) const {
+    std::uint64_t at_most(digest d) const {
         check(d);
         return object_.at_most(d);
     }

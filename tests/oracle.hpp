@@ -82,7 +82,7 @@ template <>
 struct oracle<spectral_filter> : counted_keys {
     static constexpr std::size_t watched = 32;
     static bool keeps(const spectral_filter& object, digest d, std::uint64_t times) {
-        const std::uint32_t most = object.at_most(d), estimate = object.estimate(d);
+        const std::uint64_t most = object.at_most(d), estimate = object.estimate(d);
         const bool may_be_low = object.method() == spectral_method::recurring_minimum;
         return most >= times && (may_be_low ? estimate <= most : estimate == most) &&
                object.may_contain(d) == (most > 0);

@@ -9,168 +9,117 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
-#include <deque>
 #include <functional>
 #include <mutex>
 #include <nlohmann/json.hpp>
 
-#include "filter_options.hpp"
-#include "keys.hpp"
+#include "count_batch.hpp"
+#include "count_report.hpp"
 #include "numbers.hpp"
 #include "ordered_blocks.hpp"
 #include "periodically.hpp"
 #include "posy/theory.hpp"
-#include "tool.hpp"
 
 namespace posy::tool {
 namespace {
 
-struct options {
-    key_options keys;
-    hash_options hash;
-    reading_options reading;
-    std::string memory, output, ask, items, every;
-    std::string weight_field;  // empty: every key counts 1
-    double delta = 0.01;
-    std::optional<double> epsilon, threshold, wrong;
-    std::uint64_t top = 10;
-    bool plain = false, conservative = false, spectral = false, recurring = false, json = false;
-};
+// Candidates for each key that is printed: what is frequent in the whole need not be so in each of its parts,
+// and is found when these are united.
+constexpr std::uint64_t spare = 16;
+// For each group that is printed, and each key of it; groups are not united.
+constexpr std::uint64_t spare_in_groups = 4;
 
-// The keys of one block, ready to be counted or looked up.
-struct batch {
-    std::vector<std::string_view> keys;
-    std::vector<digest> digests;
-    std::vector<std::uint32_t> weights;  // none: all 1
-    std::deque<std::string> copies;      // of keys that do not stand in the input as they are
-};
-
-std::optional<std::uint32_t> weight_of(const options& o, const block& piece, std::string_view record) {
-    const auto text = text_in(o.keys, piece, record, o.weight_field);
-    if (!text) return std::nullopt;
-    std::uint32_t weight = 0;
-    const char* end = text->data() + text->size();
-    const auto [at, wrong] = std::from_chars(text->data(), end, weight);
-    return wrong == std::errc{} && at == end ? std::optional(weight) : std::nullopt;
-}
-
-batch batch_of(const options& o, const hasher& hash, const block& piece) {
-    batch b;
-    const auto inside = [&](std::string_view key) {
-        const std::less_equal<> before;
-        return before(piece.text.data(), key.data()) &&
-               before(key.data() + key.size(), piece.text.data() + piece.text.size());
-    };
-    for_each_key(o.keys, piece, [&](std::string_view key, std::string_view record) {
-        if (!o.weight_field.empty()) {
-            const auto weight = weight_of(o, piece, record);
-            if (!weight)
-                return o.keys.missing(
-                    piece, record, fmt::format("a weight from 0 to 4294967295 in field {}", o.weight_field));
-            b.weights.push_back(*weight);
-        }
-        b.digests.push_back(o.keys.hash(hash, key));
-        b.keys.push_back(inside(key) ? key : b.copies.emplace_back(o.keys.shown(key)));
-    });
-    return b;
-}
-
-void add(heavy_hitters& hitters, const batch& b) {
+void add(heavy_hitters& hitters, const count_batch& b) {
     if (b.weights.empty()) return hitters.add(b.keys, b.digests);
     for (std::size_t i = 0; i < b.weights.size(); ++i) hitters.add(b.keys[i], b.digests[i], b.weights[i]);
 }
 
-void add(count_min& sketch, const batch& b) {
+void add(count_min& sketch, const count_batch& b) {
     if (b.weights.empty()) return sketch.add(b.digests);
     for (std::size_t i = 0; i < b.weights.size(); ++i) sketch.add(b.digests[i], b.weights[i]);
 }
 
-void add(spectral_filter& filter, const batch& b) {
-    for (std::size_t i = 0; i < b.digests.size(); ++i)
-        filter.insert(b.digests[i], b.weights.empty() ? 1 : b.weights[i]);
+void add(spectral_filter& filter, const count_batch& b) {
+    for (std::size_t i = 0; i < b.digests.size(); ++i) filter.insert(b.digests[i], b.weight(i));
+}
+
+void add(group_hitters& hitters, const count_batch& b) {
+    for (std::size_t i = 0; i < b.keys.size(); ++i)
+        hitters.add({b.groups[i], b.of_groups[i], b.keys[i], b.digests[i]}, b.weight(i));
+}
+
+void add(distinct_hitters& hitters, const count_batch& b) {
+    for (std::size_t i = 0; i < b.keys.size(); ++i) hitters.add(b.keys[i], b.digests[i], b.values[i]);
 }
 
 template <class Counts>
-void count_keys_in(Counts& counts, const options& o, const std::function<void()>& show = {}) {
+void count_keys_in(Counts& counts, const count_options& o, const std::function<void()>& show = {}) {
     std::mutex counting;
+    const count_reader reader(o);
     const periodically shown(
         o.every.empty() ? std::chrono::microseconds(0) : parse_duration("--every", o.every), [&] {
             const std::lock_guard lock(counting);
             show();
         });
     for_each_block_in_order(o.keys, "counting", [&](const block& piece) {
-        return [&, b = batch_of(o, counts.hash(), piece)] {
+        return [&, b = reader.read(counts.hash(), piece)] {
             const std::lock_guard lock(counting);
             add(counts, b);
         };
     });
 }
 
-count_min make_sketch(const options& o) {
+count_min make_sketch(const count_options& o) {
     const hasher hash(o.hash.family(), o.hash.seed());
     const update_rule rule = o.plain ? update_rule::plain : update_rule::conservative;
     if (!o.memory.empty()) {
         const auto depth = static_cast<unsigned>(theory::count_min_depth(o.delta));
-        return take(count_min::with_bytes(hash, parse_amount(o.memory), depth, rule), "count");
+        return take(count_min::with_bytes(hash, parse_amount(o.memory), depth, rule, o.width()), "count");
     }
     constexpr double usual = 1e-4;  // with the usual delta, 544 kB
     const double epsilon = o.epsilon.value_or(o.threshold ? std::min(usual, *o.threshold / 2) : usual);
-    return take(count_min::with_guarantee(hash, epsilon, o.delta, rule), "count");
-}
-
-std::string to_json(const count_min& sketch, const heavy_hitters::list& list) {
-    nlohmann::ordered_json j{{"total", sketch.total()},           {"epsilon", sketch.epsilon()},
-                             {"delta", sketch.delta()},           {"error_bound", sketch.error_bound()},
-                             {"probability", 1 - sketch.delta()}, {"memory_bytes", sketch.counters() * 4}};
-    if (!list.keys.empty()) j["complete_from"] = list.complete_from;
-    j["keys"] = nlohmann::ordered_json::array();
-    for (const auto& [key, estimate] : list.keys) {
-        const auto low = std::max(0.0, std::ceil(estimate - sketch.error_bound()));
-        j["keys"].push_back({{"key", key}, {"estimate", estimate}, {"low", static_cast<std::uint64_t>(low)}});
-    }
-    return j.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
-}
-
-std::string line(const options& o, std::uint32_t estimate, std::string_view key) {
-    return fmt::format("{}\t{}{}", estimate, key, o.keys.record_end());
-}
-
-std::string text_of(const options& o, const count_min& sketch, const heavy_hitters::list& list) {
-    if (o.json) return to_json(sketch, list);
-    std::string text;
-    for (const auto& [key, estimate] : list.keys) text += line(o, estimate, key);
-    return text;
+    return take(count_min::with_guarantee(hash, epsilon, o.delta, rule, o.width()), "count");
 }
 
 // Prints what was found and saves; with -o - the sketch is the output.
-void finish(const options& o, body_ref body, const count_min& sketch, const heavy_hitters::list& list) {
+void finish(const count_options& o, body_ref body, const count_min& sketch, const heavy_hitters::list& list) {
     if (!o.output.empty()) save_body(o.output, body);
     if (o.output != "-") print(text_of(o, sketch, list));
     if (sketch.total() == 0) throw answer_is_no{};
 }
 
-void run(const options& o) {
+// With a threshold, all that are above it.
+heavy_hitters::list list_of(const count_options& o, const heavy_hitters& hitters) {
+    return o.threshold ? hitters.report() : hitters.report(o.top);
+}
+
+void run(const count_options& o) {
     if (!o.output.empty()) check_output(o.output);
     count_min sketch = make_sketch(o);
     if (!o.threshold && o.top == 0) {
-        if (!o.every.empty())
-            throw wrong_use("--every prints the most frequent keys, and --top 0 keeps none");
         count_keys_in(sketch, o);
         return finish(o, sketch, sketch, {});
     }
     auto hitters = take(o.threshold ? heavy_hitters::above(std::move(sketch), *o.threshold)
-                                    : heavy_hitters::top(std::move(sketch), o.top),
+                                    : heavy_hitters::top(std::move(sketch), spare * o.top),
                         "count");
     count_keys_in(hitters, o, [&] {
-        print(text_of(o, hitters.sketch(), hitters.report()) +
+        print(text_of(o, hitters.sketch(), list_of(o, hitters)) +
               o.keys.record_end());  // an empty line behind it
     });
-    finish(o, hitters, hitters.sketch(), hitters.report());
+    finish(o, hitters, hitters.sketch(), list_of(o, hitters));
 }
 
-spectral_filter make_spectral(const options& o) {
+// Groups, or keys with different values: counted and printed, not saved.
+template <class Hitters>
+void run_unsaved(const count_options& o, Hitters hitters) {
+    count_keys_in(hitters, o, [&] { print(text_of(o, hitters) + o.keys.record_end()); });
+    print(text_of(o, hitters));
+    if (hitters.sketch().total() == 0) throw answer_is_no{};
+}
+
+spectral_filter make_spectral(const count_options& o) {
     if (o.items.empty())
         throw failure("count: --spectral needs the number of different keys; give it with --items");
     wishes w{.items = parse_amount(o.items)};
@@ -178,20 +127,23 @@ spectral_filter make_spectral(const options& o) {
         w.rate = o.wrong.value_or(0.01);
     } else {
         // The recurring minimum has 50 % more counters, and a bit per first counter, in whole words.
-        const double counter = o.recurring ? 4 + 2 + 1.0 / 8 : 4, words = o.recurring ? 12 : 0;
+        const auto each = static_cast<double>(bytes_of(o.width()));
+        const double counter = o.recurring ? 1.5 * each + 1.0 / 8 : each, words = o.recurring ? 12 : 0;
         w.bits_per_item = std::floor((static_cast<double>(parse_amount(o.memory)) - words) / counter) /
                           static_cast<double>(w.items);
     }
     geometry g = spectral_geometry(w, "count");
     g.hash = o.hash.family();
     g.seed = o.hash.seed();
-    return take(spectral_filter::make(g, o.recurring ? spectral_method::recurring_minimum
-                                         : o.plain   ? spectral_method::minimum_selection
-                                                     : spectral_method::minimum_increase),
+    return take(spectral_filter::make(g,
+                                      o.recurring ? spectral_method::recurring_minimum
+                                      : o.plain   ? spectral_method::minimum_selection
+                                                  : spectral_method::minimum_increase,
+                                      o.width()),
                 "count");
 }
 
-void run_spectral(const options& o) {
+void run_spectral(const count_options& o) {
     if (o.output.empty() && !o.json)
         throw failure("count: a spectral filter keeps no keys to print; save it with -o and use --ask");
     if (!o.output.empty()) check_output(o.output);
@@ -204,9 +156,10 @@ void run_spectral(const options& o) {
         const nlohmann::ordered_json j{{"total", filter.items()},
                                        {"method", name_of(filter.method())},
                                        {"counters", g.bits},
+                                       {"counter_bits", 8 * bytes_of(filter.counter_width())},
                                        {"hashes", g.hashes},
                                        {"layout", name_of(g.layout)},
-                                       {"memory_bytes", spectral_filter::memory_bytes(g, filter.method())},
+                                       {"memory_bytes", filter.memory_bytes()},
                                        {"wrong", spectral_filter::expected_wrong(g, keys)}};
         print(j.dump(2) + "\n");
     }
@@ -216,8 +169,13 @@ void run_spectral(const options& o) {
 // Estimates from whatever `posy count -o` saved.
 struct estimator {
     hasher hash;
-    std::function<void(std::span<const digest>, std::span<std::uint32_t>)> estimate;
+    std::function<void(std::span<const digest>, std::span<std::uint64_t>)> estimate;
 };
+
+failure no_sketch(const any_body& body, const std::string& name) {
+    return failure(name + ": this command needs a sketch that 'posy count -o' saved, and this is " +
+                   kind_name(body));
+}
 
 estimator estimator_in(const any_body& body, const std::string& name) {
     const auto of_sketch = [](const count_min& s) {
@@ -231,22 +189,22 @@ estimator estimator_in(const any_body& body, const std::string& name) {
                                            [&](const digest& d) { return filter->estimate(d); });
                 }};
     }
-    throw failure(name + ": this command needs a sketch that 'posy count -o' saved, and this is " +
-                  kind_name(body));
+    throw no_sketch(body, name);
 }
 
-void ask(const options& o) {
+void ask(const count_options& o) {
     o.keys.refuse_both_from_stdin(o.ask);
     const message m = load_message(o.ask, o.reading.limits());
     const estimator saved = estimator_in(m.body, display_name(o.ask));
+    const count_reader reader(o);
     bool found = false;
     for_each_block_in_order(o.keys, "asking", [&](const block& piece) {
-        const batch b = batch_of(o, saved.hash, piece);
-        std::vector<std::uint32_t> estimates(b.keys.size());
+        const count_batch b = reader.read(saved.hash, piece);
+        std::vector<std::uint64_t> estimates(b.keys.size());
         saved.estimate(b.digests, estimates);
         std::string text;
-        for (std::size_t i = 0; i < estimates.size(); ++i) text += line(o, estimates[i], b.keys[i]);
-        const bool any = std::ranges::any_of(estimates, [](std::uint32_t n) { return n > 0; });
+        for (std::size_t i = 0; i < estimates.size(); ++i) text += count_line(o, estimates[i], b.keys[i]);
+        const bool any = std::ranges::any_of(estimates, [](std::uint64_t n) { return n > 0; });
         return [&found, any, text = std::move(text)] {
             print(text);
             found = found || any;
@@ -255,113 +213,77 @@ void ask(const options& o) {
     if (!found) throw answer_is_no{};
 }
 
-std::string between_0_and_1(const std::string& text) {
-    const auto share = parse_number(text);
-    return share && *share > 0 && *share < 1 ? std::string() : text + " is not between 0 and 1";
+// The keys of a saved sketch, or of a union of several. Says so if others may be as frequent.
+void list(const count_options& o) {
+    const message m = load_message(o.saved, o.reading.limits());
+    const std::string name = display_name(o.saved);
+    const auto* hitters = std::get_if<heavy_hitters>(&m.body);
+    if (hitters == nullptr) {
+        if (std::holds_alternative<count_min>(m.body) || std::holds_alternative<spectral_filter>(m.body))
+            throw failure(name + ": this sketch was saved without keys, so it can only be asked (--ask)");
+        throw no_sketch(m.body, name);
+    }
+    if (o.threshold && *o.threshold < hitters->phi())
+        throw failure(
+            fmt::format("{}: this sketch has kept the keys with a share of at least {}, and no others", name,
+                        hitters->phi()));
+    auto found = list_of(o, *hitters);
+    const double least = o.threshold.value_or(0) * static_cast<double>(hitters->sketch().total());
+    std::erase_if(found.keys,
+                  [&](const heavy_hitter& each) { return static_cast<double>(each.count) < least; });
+    print(text_of(o, hitters->sketch(), found));
+    const std::uint64_t dropped = hitters->candidates().dropped();
+    if (dropped > (found.keys.empty() ? 0 : found.keys.back().count))
+        fmt::print(
+            stderr,
+            "posy: {}: keys seen up to {} times may be missing in this list; count with a higher --top "
+            "to keep more of them\n",
+            name, dropped);
+    if (found.keys.empty()) throw answer_is_no{};
 }
 
-// After --ask and --field.
-void add_sketch_options(command_line& command, options& o) {
-    command.add_option(
-        "--weight-field COLUMN", o.weight_field,
-        "Column with the weight of the key, an unsigned integer: its number or name, or its path "
-        "if --json-path is given (default: each key counts once)");
-    command
-        .add_option("--epsilon SHARE", o.epsilon,
-                    "Largest error as a share of the total count (default: 0.0001, or half of --threshold if "
-                    "that is less)")
-        .check(between_0_and_1);
-    command.add_option("--delta PROBABILITY", o.delta, "Probability that an error is larger than --epsilon")
-        .check(between_0_and_1)
-        .shows_default();
-    command
-        .add_option("--memory SIZE", o.memory,
-                    "Memory for the counters in bytes, e.g. 64MiB (default: what the errors asked for take)")
-        .excludes("--epsilon");
-    command.add_flag("--conservative", o.conservative,
-                     "Count by conservative update, which has smaller errors (default)");
-    command
-        .add_flag("--plain", o.plain,
-                  "Count by plain update, so that united sketches are exactly the sketch of all keys")
-        .excludes("--conservative");
-    command.add_option("--top N", o.top, "Number of most frequent keys to keep and print; 0 for none")
-        .shows_default();
-    command
-        .add_option("--threshold SHARE", o.threshold,
-                    "Print all keys with at least this share of the total count, between 0 and 1, instead of "
-                    "the --top most frequent (default: none)")
-        .check(between_0_and_1)
-        .excludes("--top");
-    command.add_option("-o,--output FILE", o.output,
-                       "File for the sketch; - for standard output, and then nothing else is printed "
-                       "(default: not saved)");
-    command.add_option(
-        "--every TIME", o.every,
-        "Print the counts so far at this interval, too, e.g. 10s, with an empty line behind them "
-        "(default: only at the end)");
-    command.add_flag("--json", o.json, "Print a JSON object with the keys, the total and the error bound");
-    for (const char* counting : {"--weight-field", "--epsilon", "--delta", "--memory", "--conservative",
-                                 "--plain", "--top", "--threshold", "--output", "--every", "--json"})
-        command.find(counting).excludes("--ask");
-}
-
-// After all others, which some of these exclude.
-void add_spectral_options(command_line& command, options& o) {
-    const option spectral = command.add_flag(
-        "--spectral", o.spectral, "Count in a spectral filter: most estimates are exact; needs --items");
-    for (const char* other : {"--ask", "--epsilon", "--delta", "--top", "--threshold", "--every"})
-        spectral.excludes(other);
-    command
-        .add_option(
-            "-n,--items N", o.items,
-            "Number of different keys that --spectral plans for, e.g. 20k (no default; --spectral needs it)")
-        .needs("--spectral");
-    command
-        .add_option("--wrong SHARE", o.wrong,
-                    "Largest share of the keys whose estimate by --spectral is too high (default: 0.01)")
-        .needs("--spectral")
-        .excludes("--memory")
-        .check(between_0_and_1);
-    command
-        .add_flag(
-            "--recurring", o.recurring,
-            "With --spectral: smaller errors for very skewed counts, in 50 % more memory; an estimate can "
-            "rarely be too low, and filters of this kind cannot be united")
-        .needs("--spectral")
-        .excludes("--conservative")
-        .excludes("--plain");
+void count(const count_options& o) {
+    const auto room = [](std::uint64_t shown, std::uint64_t times) {
+        return std::min(shown, candidate_set::max_room) * times;
+    };
+    if (!o.ask.empty()) return ask(o);
+    if (!o.saved.empty()) return list(o);
+    if (o.spectral) return run_spectral(o);
+    if (!o.distinct_field.empty())
+        return run_unsaved(o, take(distinct_hitters::make(make_sketch(o), room(o.top, spare)), "count"));
+    if (o.group_field.empty()) return run(o);
+    const group_hitters::rooms rooms{room(o.groups, spare_in_groups), room(o.top, spare_in_groups)};
+    run_unsaved(o, take(group_hitters::make(make_sketch(o), rooms), "count"));
 }
 
 }  // namespace
 
 void add_count(command_line& app) {
-    const auto o = std::make_shared<options>();
+    const auto o = std::make_shared<count_options>();
     command_line command = add_command(
         app, "count", "Count keys in a sketch and print the most frequent",
         "  posy count access.log --field 1 --delimiter ' '        the ten busiest clients\n"
         "  posy count --threshold 0.01 --words book.txt           words that are 1 % of all\n"
         "  posy count sales.csv --field 2 --weight-field 5        the largest sums\n"
+        "  posy count log.csv --field 1 --prefix 24/56            the busiest networks\n"
+        "  posy count log.csv --field url --group-field country   the top pages of each country\n"
+        "  posy count flows.csv --field src --distinct-field dst  who talks to the most others\n"
         "  posy count --memory 64MiB --top 100 -o day.posy urls.txt\n"
         "  posy count --ask day.posy candidates.txt               how often were these seen\n"
+        "  posy union hour-*.posy | posy count --list -           the top keys of the day\n"
         "  posy count --spectral --items 20k -o words.posy --words book.txt\n"
         "An estimate is never below the true count, and above it by more than epsilon times the total\n"
         "only with probability delta. A spectral filter needs the number of different keys, and its\n"
-        "estimates are exact except for a share --wrong of the keys. The largest estimate, 4294967295,\n"
-        "stands for any count from there on.\n"
+        "estimates are exact except for a share --wrong of the keys. The number of different values\n"
+        "is exact up to 128, and then has a standard error of 3.25 %. The largest value of a counter\n"
+        "(--counter-bits) stands for any count from there on.\n"
         "Exit status: 0 if a key was counted (--ask: was seen), 1 if none, 2 on an error.");
-    o->keys.add_to(command);
-    o->hash.add_to(command);
-    command.add_option("--ask FILE", o->ask,
-                       "Count nothing; print the estimates that the sketch in this file, or at this URL, has "
-                       "for the keys (default: none)");
-    o->reading.add_to(command);
-    add_sketch_options(command, *o);
-    add_spectral_options(command, *o);
+    o->add_to(command);
     command.runs([o] {
-        if (!o->weight_field.empty() && o->keys.field.empty() && o->keys.json_path.empty())
-            throw wrong_use("--weight-field needs --field or --json-path, which say where the key is");
-        o->keys.also_reads(o->weight_field);
-        !o->ask.empty() ? ask(*o) : o->spectral ? run_spectral(*o) : run(*o);
+        o->check();
+        for (const std::string& column : {o->weight_field, o->group_field, o->distinct_field})
+            o->keys.also_reads(column);
+        count(*o);
     });
 }
 

@@ -257,9 +257,10 @@ void add_own(sheet& s, const spectral_filter& filter) {
     s.add_estimate(estimate_items(keys));
     s.add_name("method", name_of(filter.method()));
     s.add_number("counters", filter.geometry().bits, "counters");
+    s.add_number("counter_bits", 8 * bytes_of(filter.counter_width()), "counter bits");
     s.add_number("hashes", filter.geometry().hashes, "hashes");
     s.add_name("layout", name_of(filter.geometry().layout));
-    s.add_bytes("memory_bytes", spectral_filter::memory_bytes(filter.geometry(), filter.method()), "memory");
+    s.add_bytes("memory_bytes", filter.memory_bytes(), "memory");
     s.add_rate("wrong", keys.false_positive_rate(), "wrong estimates");
 }
 
@@ -274,8 +275,19 @@ void add_own(sheet& s, const bloomier_map& map) {
     s.add_number("value_bits", map.value_bits(), "value bits");
 }
 
-void add_own(sheet& s, const count_min& sketch) { s.add_number("total", sketch.total(), "total"); }
-void add_own(sheet& s, const heavy_hitters& keys) { s.add_number("total", keys.sketch().total(), "total"); }
+void add_own(sheet& s, const count_min& sketch) {
+    s.add_number("total", sketch.total(), "total");
+    s.add_name("rule", name_of(sketch.rule()));
+    s.add_number("counters", sketch.counters(), "counters");
+    s.add_number("counter_bits", 8 * bytes_of(sketch.counter_width()), "counter bits");
+    s.add_bytes("memory_bytes", sketch.memory_bytes(), "memory");
+}
+
+void add_own(sheet& s, const heavy_hitters& keys) {
+    add_own(s, keys.sketch());
+    s.add_number("keys", keys.candidates().keys().size(), "keys kept");
+}
+
 void add_own(sheet& s, const reconcile::envelope& part) { s.add_name("part", name_of(part.kind())); }
 
 std::string describe_others(const message& m, const std::string& name, bool json) {

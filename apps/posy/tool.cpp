@@ -65,12 +65,8 @@ std::uint64_t memory_of(const any_body& body) {
             else if constexpr (std::same_as<Body, filter_delta>)
                 return of_bits(b.geometry.bits);
             else if constexpr (std::same_as<Body, heavy_hitters>)
-                return 4 * b.sketch().counters();
-            else if constexpr (std::same_as<Body, count_min>)
-                return 4 * b.counters();
-            else if constexpr (std::same_as<Body, spectral_filter>)
-                return spectral_filter::memory_bytes(b.geometry(), b.method());
-            else if constexpr (std::same_as<Body, window_filter>)
+                return b.sketch().memory_bytes();
+            else if constexpr (requires { b.memory_bytes(); })
                 return b.memory_bytes();
             else if constexpr (std::same_as<Body, growing_filter>)
                 return of_bits(b.bits());

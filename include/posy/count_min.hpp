@@ -1,7 +1,7 @@
 // Count-Min (Cormode and Muthukrishnan 2004): how often a key was seen, in a table of any size.
 //
 // `depth` rows of `width` counters; a key has one counter in each row, counted up with every occurrence, and
-// the least of them is the estimate. It is never below the truth N_x (until 2^32 − 1), and above N_x + εN, ε
+// the least of them is the estimate. It is never below the truth N_x, and above N_x + εN, ε
 // = e/width and N the total of all weights, only with probability δ = e^−depth: a row's expected excess is at
 // most N/width, and Markov's inequality has to fail in all rows. The guarantee needs no more than pairwise
 // independent rows and holds for every key and stream that were not chosen to fit the
@@ -12,7 +12,8 @@
 // its keys: the same guarantee, and errors several times smaller. docs/sketches.md has figures.
 //
 // Cost: one random access per row; in batches those of many keys overlap, and positions are computed with
-// SIMD. Thread safety: none; const calls may run together.
+// SIMD. A counter has 32 bits, or 64 for sums that need them. Thread safety: none; const calls may run
+// together.
 #pragma once
 
 #include <cstdint>
@@ -22,6 +23,7 @@
 
 #include "posy/base/names.hpp"
 #include "posy/bit_array.hpp"
+#include "posy/counter_width.hpp"
 #include "posy/digest.hpp"
 #include "posy/read_limits.hpp"
 
@@ -45,39 +47,43 @@ constexpr std::string_view name_of(update_rule member) {
 class count_min {
   public:
     static constexpr unsigned max_depth = 32;
-    static constexpr std::uint64_t max_counters = std::uint64_t{1} << 32;  // so their sum fits 64 bits
-    // Counters saturate at this value, which then means "at least this".
-    static constexpr std::uint32_t largest = 0xffffffff;
+    static constexpr std::uint64_t max_counters = std::uint64_t{1} << 32;
 
     static result<count_min> make(hasher hash, std::uint64_t width, unsigned depth,
-                                  update_rule rule = update_rule::plain);
+                                  update_rule rule = update_rule::plain,
+                                  posy::counter_width counters = posy::counter_width::bits_32);
     // The smallest table that keeps the guarantee: width ⌈e/ε⌉ (or a hair more, posy/theory.hpp), depth
     // ⌈ln 1/δ⌉.
     static result<count_min> with_guarantee(hasher hash, double epsilon, double delta,
-                                            update_rule rule = update_rule::plain);
+                                            update_rule rule = update_rule::plain,
+                                            posy::counter_width counters = posy::counter_width::bits_32);
     // The widest table of `depth` rows that fits the bytes.
     static result<count_min> with_bytes(hasher hash, std::uint64_t bytes, unsigned depth = 4,
-                                        update_rule rule = update_rule::plain);
+                                        update_rule rule = update_rule::plain,
+                                        posy::counter_width counters = posy::counter_width::bits_32);
 
     std::uint64_t width() const { return width_; }
     unsigned depth() const { return depth_; }
     update_rule rule() const { return rule_; }
     // The hasher that makes this sketch's digests.
     hasher hash() const { return hash_; }
-    // Row after row, counters() of them, 4 bytes each.
+    // Row after row, counters() of them.
     std::uint64_t counters() const { return width_ * depth_; }
-    std::uint32_t counter(std::uint64_t i) const;
+    std::uint64_t counter(std::uint64_t i) const;
+    // Counters saturate at largest_of() this, which then means "at least this".
+    posy::counter_width counter_width() const { return counter_width_; }
+    std::uint64_t memory_bytes() const { return counters() * bytes_of(counter_width_); }
 
     // Counts the key and returns its new estimate.
-    std::uint32_t add(digest d, std::uint32_t weight = 1);
+    std::uint64_t add(digest d, std::uint64_t weight = 1);
     // At least the sum of the weights that the key was added with.
-    std::uint32_t estimate(digest d) const;
+    std::uint64_t estimate(digest d) const;
 
     // Batches, every key with weight 1: about twice as fast. If `estimates` is not empty, it receives for
     // each key what add() would have returned. Precondition: then the spans have the same length.
-    void add(std::span<const digest> digests, std::span<std::uint32_t> estimates = {});
-    void add(std::span<const std::uint64_t> keys, std::span<std::uint32_t> estimates = {});
-    void estimate(std::span<const digest> digests, std::span<std::uint32_t> estimates) const;
+    void add(std::span<const digest> digests, std::span<std::uint64_t> estimates = {});
+    void add(std::span<const std::uint64_t> keys, std::span<std::uint64_t> estimates = {});
+    void estimate(std::span<const digest> digests, std::span<std::uint64_t> estimates) const;
 
     // N, the sum of all weights; it stops at 2^64 − 1.
     std::uint64_t total() const { return total_; }
@@ -89,8 +95,8 @@ class count_min {
     // The sketch of both streams: counters add up. With the plain rule the result is bit for bit the sketch
     // of the concatenated streams. With the conservative rule it is not, because there the order of a stream
     // matters; but the sum of two upper bounds is an upper bound, and no counter exceeds its value under the
-    // plain rule, so the guarantee holds and counting may continue. Tables of different shape, rule or hasher
-    // do not combine.
+    // plain rule, so the guarantee holds and counting may continue. Counters become 64 bits wide where sums
+    // need it, or those of one sketch are. Tables of different shape, rule or hasher do not combine.
     friend result<void> unite(count_min& into, const count_min& from);
     void clear();
     result<count_min> clone() const;
@@ -101,11 +107,13 @@ class count_min {
     static result<count_min> parse(hasher hash, byte_view payload, const read_limits& = {});
 
     friend bool operator==(const count_min& a, const count_min& b) {
-        return a.same_shape(b) && a.total_ == b.total_ && a.cells_ == b.cells_;
+        return a.same_shape(b) && a.counter_width_ == b.counter_width_ && a.total_ == b.total_ &&
+               a.cells_ == b.cells_;
     }
 
   private:
-    count_min(hasher hash, std::uint64_t width, unsigned depth, update_rule rule, bit_array cells);
+    count_min(hasher hash, std::uint64_t width, unsigned depth, update_rule rule,
+              posy::counter_width counters, bit_array cells);
     bool same_shape(const count_min& other) const {
         return hash_ == other.hash_ && width_ == other.width_ && depth_ == other.depth_ &&
                rule_ == other.rule_;
@@ -116,13 +124,14 @@ class count_min {
     template <class Digests, class Use>
     void in_blocks(std::size_t keys, Digests digests, Use use) const;
     template <class Digests>
-    void add_blocks(std::size_t keys, Digests digests, std::span<std::uint32_t> estimates);
+    void add_blocks(std::size_t keys, Digests digests, std::span<std::uint64_t> estimates);
 
     hasher hash_;
     std::uint64_t width_;
     unsigned depth_;
     update_rule rule_;
     std::vector<std::uint64_t> rows_;  // the random parameters of each row's hash function
+    posy::counter_width counter_width_;
     bit_array cells_;
     std::uint64_t total_ = 0;
 };

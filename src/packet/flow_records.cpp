@@ -1,12 +1,12 @@
 #include "posy/packet/flow_records.hpp"
 
-#include <arpa/inet.h>
-
 #include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <cstring>
 #include <string>
+
+#include "posy/packet/address_prefix.hpp"
 
 namespace posy::packets {
 
@@ -113,14 +113,6 @@ std::optional<Number> number(std::string_view text) {
     Number value{};
     const auto [end, wrong] = std::from_chars(text.data(), text.data() + text.size(), value);
     return wrong == std::errc{} && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
-}
-
-bool read_address(std::string_view text, flow_key& key, std::size_t at) {
-    const bool six = text.find(':') != text.npos;
-    const unsigned version = six ? 6 : 4, other = key.byte(flow_key::version);
-    if (other != 0 && other != version) return false;
-    key.data()[flow_key::version] = static_cast<std::byte>(version);
-    return inet_pton(six ? AF_INET6 : AF_INET, std::string(text).c_str(), key.data() + at) == 1;
 }
 
 bool read_port(std::string_view text, flow_key& key, std::size_t at) {

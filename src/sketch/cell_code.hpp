@@ -12,13 +12,31 @@
 
 namespace posy::sketch {
 
-void append_cells(const bit_array& cells, std::vector<std::byte>& out);
+void append_cells(const bit_array& cells, counter_width, std::vector<std::byte>& out);
 
 // Reads a table of `size` cells, after checking that their memory fits what is left of `max_bytes`. Empty on
 // error, which is recorded in `in`. `seen` is called for every cell above 0, so a table of zeros costs no
 // more than its memory.
 result<bit_array> take_cells(
-    base::reader& in, std::uint64_t size, std::uint64_t max_bytes,
-    const std::function<void(std::uint64_t at, std::uint32_t value)>& seen = [](auto, auto) {});
+    base::reader& in, std::uint64_t size, counter_width, std::uint64_t max_bytes,
+    const std::function<void(std::uint64_t at, std::uint64_t value)>& seen = [](auto, auto) {});
+
+// The first byte of a sketch: the number of its rule or method, and in the highest bit whether its counters
+// have 64 bits.
+template <class Rule>
+struct kind_of_cells {
+    Rule rule;
+    counter_width width;
+};
+template <class Rule>
+void append_kind(kind_of_cells<Rule> kind, std::vector<std::byte>& out) {
+    const unsigned wide = kind.width == counter_width::bits_64 ? 0x80 : 0;
+    out.push_back(static_cast<std::byte>(static_cast<unsigned>(kind.rule) | wide));
+}
+template <class Rule>
+kind_of_cells<Rule> take_kind(base::reader& in) {
+    const unsigned first = in.byte();
+    return {static_cast<Rule>(first & 0x7f), first < 0x80 ? counter_width::bits_32 : counter_width::bits_64};
+}
 
 }  // namespace posy::sketch

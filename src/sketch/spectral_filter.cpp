@@ -15,7 +15,7 @@
 namespace posy {
 namespace {
 
-using sketch::const_cells;
+using sketch::with_cells;
 
 // The second filter mixes the digest again. Scaled from the same bits, its positions would be half of the
 // first one's, and keys that collide in one filter would collide in the other.
@@ -33,7 +33,8 @@ key_positions cells_of(const geometry& g, digest d) {
     return at;
 }
 
-bool stands_alone(const sketch::cells& cells, const key_positions& at, std::uint32_t least) {
+template <class Cells>
+bool stands_alone(const Cells& cells, const key_positions& at, std::uint64_t least) {
     return std::ranges::count_if(at, [&](std::uint64_t i) { return cells[i] == least; }) == 1;
 }
 
@@ -41,10 +42,16 @@ bool all_set(const bit_array& bits, const key_positions& at) {
     return std::ranges::all_of(at, [&](std::uint64_t i) { return bits.test(i); });
 }
 
-void decrement(bit_array& memory, const key_positions& at) {
-    const sketch::cells cells(memory);
-    for (const std::uint64_t i : at)
-        if (cells[i] != sketch::largest) cells.set(i, cells[i] - 1);
+void decrement(bit_array& memory, counter_width width, const key_positions& at) {
+    with_cells(memory, width, [&]<class Cells>(const Cells& cells) {
+        for (const std::uint64_t i : at)
+            if (cells[i] != Cells::largest) cells.set(i, cells[i] - 1);
+    });
+}
+
+std::uint64_t least(const bit_array& memory, counter_width width, const key_positions& at) {
+    return with_cells(memory, width,
+                      [&](const auto& cells) -> std::uint64_t { return cells.least(at.size, at); });
 }
 
 result<void> check(const geometry& g, spectral_method method) {
@@ -58,37 +65,39 @@ result<void> check(const geometry& g, spectral_method method) {
 
 }  // namespace
 
-result<spectral_filter> spectral_filter::make(const posy::geometry& g, spectral_method method) {
+result<spectral_filter> spectral_filter::make(const posy::geometry& g, spectral_method method,
+                                              posy::counter_width counters) {
     if (auto valid = check(g, method); !valid) return valid.error();
-    auto cells = sketch::make_cells(g.bits);
+    auto cells = sketch::make_cells(g.bits, counters);
     if (!cells) return cells.error();
     std::optional<second_filter> second;
     if (method == spectral_method::recurring_minimum) {
         auto marks = bit_array::make(g.bits);
         if (!marks) return marks.error();
         const auto geometry = second_geometry(g);
-        auto more = sketch::make_cells(geometry.bits);
+        auto more = sketch::make_cells(geometry.bits, counters);
         if (!more) return more.error();
         second = second_filter{std::move(*marks), geometry, std::move(*more)};
     }
-    return spectral_filter(g, method, std::move(*cells), std::move(second));
+    return spectral_filter(g, method, counters, std::move(*cells), std::move(second));
 }
 
-void spectral_filter::insert(digest d, std::uint32_t times) {
+void spectral_filter::insert(digest d, std::uint64_t times) {
     if (times == 0) return;
-    items_ = saturating_sum<std::uint64_t>(items_, times);
+    items_ = saturating_sum(items_, times);
     const key_positions at = cells_of(geometry_, d);
     const update_rule rule =
         method_ == spectral_method::minimum_increase ? update_rule::conservative : update_rule::plain;
-    const sketch::cells cells(cells_);
-    const std::uint32_t least = cells.count(rule, at.size, at, times);
-    if (!second_) return;
-    const bool moved = all_set(second_->marks, at);
-    if (!moved && !stands_alone(cells, at, least)) return;
-    // When a key is moved, its previous count moves with it.
-    for (const std::uint64_t i : at) second_->marks.set(i);
-    const key_positions there = cells_of(second_->geometry, second_digest(d));
-    sketch::cells(second_->cells).add(there.size, there, moved ? times : least);
+    with_cells(cells_, counter_width_, [&](const auto& cells) {
+        const std::uint64_t least = cells.count(rule, at.size, at, times);
+        if (!second_) return;
+        const bool moved = all_set(second_->marks, at);
+        if (!moved && !stands_alone(cells, at, least)) return;
+        // When a key is moved, its previous count moves with it.
+        for (const std::uint64_t i : at) second_->marks.set(i);
+        const key_positions there = cells_of(second_->geometry, second_digest(d));
+        std::remove_cvref_t<decltype(cells)>(second_->cells).add(there.size, there, moved ? times : least);
+    });
 }
 
 result<bool> spectral_filter::remove(digest d) {
@@ -96,29 +105,31 @@ result<bool> spectral_filter::remove(digest d) {
         return error::unsupported(
             "a filter that counts by minimum increase cannot remove keys; use recurring minimum");
     const key_positions at = cells_of(geometry_, d);
-    if (const_cells(cells_).least(at.size, at) == 0) return false;
-    decrement(cells_, at);
+    if (least(cells_, counter_width_, at) == 0) return false;
+    decrement(cells_, counter_width_, at);
     if (items_ > 0) --items_;
     if (second_ && all_set(second_->marks, at)) {
         const key_positions there = cells_of(second_->geometry, second_digest(d));
-        if (const_cells(second_->cells).least(there.size, there) > 0) decrement(second_->cells, there);
+        if (least(second_->cells, counter_width_, there) > 0)
+            decrement(second_->cells, counter_width_, there);
     }
     return true;
 }
 
-std::uint32_t spectral_filter::counter(std::uint64_t i) const { return const_cells(cells_)[i]; }
-
-std::uint32_t spectral_filter::at_most(digest d) const {
-    const key_positions at = cells_of(geometry_, d);
-    return const_cells(cells_).least(at.size, at);
+std::uint64_t spectral_filter::counter(std::uint64_t i) const {
+    return with_cells(cells_, counter_width_, [&](const auto& cells) -> std::uint64_t { return cells[i]; });
 }
 
-std::uint32_t spectral_filter::estimate(digest d) const {
+std::uint64_t spectral_filter::at_most(digest d) const {
+    return least(cells_, counter_width_, cells_of(geometry_, d));
+}
+
+std::uint64_t spectral_filter::estimate(digest d) const {
     const key_positions at = cells_of(geometry_, d);
-    const std::uint32_t first = const_cells(cells_).least(at.size, at);
+    const std::uint64_t first = least(cells_, counter_width_, at);
     if (!second_ || !all_set(second_->marks, at)) return first;
-    const key_positions there = cells_of(second_->geometry, second_digest(d));
-    const std::uint32_t second = const_cells(second_->cells).least(there.size, there);
+    const std::uint64_t second =
+        least(second_->cells, counter_width_, cells_of(second_->geometry, second_digest(d)));
     return second > 0 ? std::min(first, second) : first;
 }
 
@@ -132,16 +143,18 @@ double spectral_filter::expected_wrong(const posy::geometry& g, std::uint64_t ke
 result<bloom_filter> spectral_filter::projection() const {
     auto bits = bit_array::make(geometry_.bits);
     if (!bits) return bits.error();
-    const const_cells cells(cells_);
-    for (std::uint64_t i = 0; i < cells.size(); ++i)
-        if (cells[i] > 0) bits->set(i);
+    with_cells(cells_, counter_width_, [&](const auto& cells) {
+        for (std::uint64_t i = 0; i < cells.size(); ++i)
+            if (cells[i] > 0) bits->set(i);
+    });
     return bloom_filter::from_bits(geometry_, std::move(*bits), std::nullopt);
 }
 
-std::uint64_t spectral_filter::memory_bytes(const posy::geometry& g, spectral_method method) {
-    const std::uint64_t first = 4 * g.bits;
+std::uint64_t spectral_filter::memory_bytes(const posy::geometry& g, spectral_method method,
+                                            posy::counter_width counters) {
+    const std::uint64_t first = bytes_of(counters) * g.bits;
     if (method != spectral_method::recurring_minimum) return first;
-    return first + 4 * second_geometry(g).bits + bit_array::word_count(g.bits) * 8;
+    return first + bytes_of(counters) * second_geometry(g).bits + bit_array::word_count(g.bits) * 8;
 }
 
 result<void> unite(spectral_filter& into, const spectral_filter& from) {
@@ -153,27 +166,30 @@ result<void> unite(spectral_filter& into, const spectral_filter& from) {
         return error::unsupported(
             "filters that count by recurring minimum do not unite: a key that only one of them has "
             "moved would be counted half; use minimum selection or minimum increase");
-    sketch::add_cells(into.cells_, from.cells_);
+    if (auto added = sketch::add_cells(into.cells_, into.counter_width_, from.cells_, from.counter_width_);
+        !added)
+        return added;
     into.items_ = saturating_sum(into.items_, from.items_);
     return {};
 }
 
 void spectral_filter::append_to(std::vector<std::byte>& out) const {
-    out.push_back(static_cast<std::byte>(method_));
+    sketch::append_kind<spectral_method>({method_, counter_width_}, out);
     out.push_back(static_cast<std::byte>(geometry_.layout));
     out.push_back(static_cast<std::byte>(geometry_.hashes));
     base::put_varint(out, geometry_.bits);
     base::put_varint(out, items_);
-    sketch::append_cells(cells_, out);
+    sketch::append_cells(cells_, counter_width_, out);
     if (!second_) return;
     codec::append_bits(second_->marks, out);
-    sketch::append_cells(second_->cells, out);
+    sketch::append_cells(second_->cells, counter_width_, out);
 }
 
 result<spectral_filter> spectral_filter::parse(hasher hash, byte_view payload, const read_limits& limits) {
     const std::uint64_t max_bytes = limits.most(payload.size());
     base::reader in(payload);
-    const auto method = static_cast<spectral_method>(in.byte());
+    const auto kind = sketch::take_kind<spectral_method>(in);
+    const spectral_method method = kind.rule;
     posy::geometry g{.hash = hash.family(), .seed = hash.seed()};
     g.layout = static_cast<layout_id>(in.byte());
     g.hashes = in.byte();
@@ -181,24 +197,26 @@ result<spectral_filter> spectral_filter::parse(hasher hash, byte_view payload, c
     if (in.wrong()) return *in.wrong();
     if (auto valid = check(g, method); !valid) return in.fail_as(valid.error(), 0), *in.wrong();
     const bool twice = method == spectral_method::recurring_minimum;
-    const auto table = [](std::uint64_t cells) { return bits::array_memory(32 * cells); };
+    const auto table = [&](std::uint64_t cells) {
+        return bits::array_memory(8 * bytes_of(kind.width) * cells);
+    };
     const std::uint64_t memory =
         table(g.bits) + (twice ? table(second_geometry(g).bits) + bits::array_memory(g.bits) : 0);
     if (memory > max_bytes) return base::above_limit("a filter of", memory, max_bytes, 0);
     const std::uint64_t items = in.varint();
-    auto cells = sketch::take_cells(in, g.bits, max_bytes);
+    auto cells = sketch::take_cells(in, g.bits, kind.width, max_bytes);
     if (!cells) return cells.error();
     std::optional<second_filter> second;
     if (twice) {
         auto marks = codec::take_bits(in, g.bits, max_bytes);
         if (!marks) return marks.error();
         const auto geometry = second_geometry(g);
-        auto more = sketch::take_cells(in, geometry.bits, max_bytes);
+        auto more = sketch::take_cells(in, geometry.bits, kind.width, max_bytes);
         if (!more) return more.error();
         second = second_filter{std::move(*marks), geometry, std::move(*more)};
     }
     if (const auto& wrong = in.finish()) return *wrong;
-    spectral_filter parsed(g, method, std::move(*cells), std::move(second));
+    spectral_filter parsed(g, method, kind.width, std::move(*cells), std::move(second));
     parsed.items_ = items;
     return parsed;
 }

@@ -62,8 +62,15 @@ void add_sketches(std::vector<byte_string>& all, std::uint64_t width, std::uint3
     }
     all.push_back(to_bytes(sketch));
     all.push_back(to_bytes(heavy));
+    auto wide = *heavy_hitters::above(
+        *count_min::make(hasher(), width, 3, update_rule::plain, counter_width::bits_64), 0.5);
+    for (std::uint64_t key = 0; key < keys; ++key) wide.add(std::to_string(key), hasher()(key), key << 40);
+    all.push_back(to_bytes(wide));
+    all.push_back(to_bytes(wide.sketch()));
     for (const auto method : {spectral_method::recurring_minimum, spectral_method::minimum_increase}) {
-        auto spectral = *spectral_filter::make({width, 3, layout_id::spread}, method);
+        auto spectral = *spectral_filter::make(
+            {width, 3, layout_id::spread}, method,
+            method == spectral_method::minimum_increase ? counter_width::bits_64 : counter_width::bits_32);
         for (std::uint32_t key = 0; key < keys; ++key) spectral.insert(hasher()(key), key % 7 + 1);
         all.push_back(to_bytes(spectral));
     }

@@ -35,13 +35,18 @@ struct named_message {
 };
 
 // The kinds whose payload describes itself, of the integers 0 to 99; integer i has the value i and comes
-// i % 7 + 1 times, and a window sees it at time i.
+// i % 7 + 1 times, 2^40 times as often in wide counters, and a window sees it at time i.
 inline std::vector<named_message> described_by_payload() {
     const auto digests = hundred_digests();
     std::vector<std::uint64_t> values;
     auto sketch = *count_min::make(hasher(), 50, 3, update_rule::conservative);
     auto spectral = *spectral_filter::make({300, 3, layout_id::spread}, spectral_method::recurring_minimum);
     auto heavy = *heavy_hitters::top(*count_min::make(hasher(), 50, 3, update_rule::conservative), 5);
+    auto wide_sketch = *count_min::make(hasher(), 50, 3, update_rule::conservative, counter_width::bits_64);
+    auto wide_spectral = *spectral_filter::make({300, 3, layout_id::spread},
+                                                spectral_method::minimum_increase, counter_width::bits_64);
+    auto share = *heavy_hitters::above(
+        *count_min::make(hasher(), 200, 3, update_rule::plain, counter_width::bits_64), 0.015);
     auto growing = *growing_filter::make({.first_bytes = 512});
     auto window = *window_filter::make({512, 4, layout_id::blocked}, {100, 0.1}, 100, 4);
     for (std::uint32_t key = 0; key < digests.size(); ++key) {
@@ -51,6 +56,10 @@ inline std::vector<named_message> described_by_payload() {
         sketch.add(d, times);
         spectral.insert(d, times);
         heavy.add(std::to_string(key), d, times);
+        const std::uint64_t more = std::uint64_t{times} << 40;
+        wide_sketch.add(d, more);
+        wide_spectral.insert(d, more);
+        share.add(std::to_string(key), d, more);
         window.insert(d, key);
     }
     EXPECT_TRUE(growing.insert(digests));
@@ -59,6 +68,9 @@ inline std::vector<named_message> described_by_payload() {
             {"count_min.posy", to_bytes(sketch)},
             {"spectral.posy", to_bytes(spectral)},
             {"heavy.posy", to_bytes(heavy)},
+            {"count_min-wide.posy", to_bytes(wide_sketch)},
+            {"spectral-wide.posy", to_bytes(wide_spectral)},
+            {"heavy-share.posy", to_bytes(share)},
             {"growing.posy", to_bytes(growing)},
             {"window.posy", to_bytes(window)}};
 }

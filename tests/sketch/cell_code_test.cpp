@@ -16,7 +16,7 @@ bit_array cells_of(const std::vector<std::uint32_t>& values) {
 
 std::string code(const std::vector<std::uint32_t>& values) {
     std::vector<std::byte> bytes;
-    append_cells(cells_of(values), bytes);
+    append_cells(cells_of(values), counter_width::bits_32, bytes);
     return hex(bytes);
 }
 
@@ -38,9 +38,9 @@ TEST(cell_code, round_trips) {
                 value = random() % 3 ? static_cast<std::uint32_t>(random()) >> shift : 0;
             const auto cells = cells_of(values);
             std::vector<std::byte> bytes;
-            append_cells(cells, bytes);
+            append_cells(cells, counter_width::bits_32, bytes);
             base::reader in(bytes);
-            const auto back = take_cells(in, size, 4 * size);
+            const auto back = take_cells(in, size, counter_width::bits_32, 4 * size);
             ASSERT_TRUE(back);
             EXPECT_EQ(*back, cells);
             EXPECT_EQ(in.left(), 0u);
@@ -48,9 +48,10 @@ TEST(cell_code, round_trips) {
     }
 }
 
-std::string refusal(std::vector<std::uint8_t> bytes, std::uint64_t size, std::uint64_t max_bytes = 1000) {
+std::string refusal(std::vector<std::uint8_t> bytes, std::uint64_t size,
+                    counter_width width = counter_width::bits_32) {
     base::reader in(std::as_bytes(std::span(bytes)));
-    const auto cells = take_cells(in, size, max_bytes);
+    const auto cells = take_cells(in, size, width, 1000);
     return cells ? "" : cells.error().text();
 }
 
@@ -63,11 +64,13 @@ TEST(cell_code, refusals) {
     EXPECT_EQ(refusal({0, 2}, 2), "at byte 1: the number 2, above the limit of 1" + damaged);
     EXPECT_EQ(refusal({0x80, 0x80, 0x80, 0x80, 0x10}, 1),
               "at byte 0: the number 4294967296, above the limit of 4294967295" + damaged);
+    EXPECT_EQ(refusal({0x80, 0x80, 0x80, 0x80, 0x10}, 1, counter_width::bits_64), "");
     // No memory is taken for a table beyond the limit.
     EXPECT_EQ(
         refusal({0, 0}, 251),
         "at byte 0: a table of 1004 bytes of memory, above the limit of 1000; raise it if you trust the "
         "sender");
+    EXPECT_NE(refusal({0, 0}, 126, counter_width::bits_64).find("a table of 1008 bytes"), std::string::npos);
 }
 
 }  // namespace

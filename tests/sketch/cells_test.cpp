@@ -47,15 +47,30 @@ TEST(cells, conservative_update_as_in_figure_2) {
 }
 
 TEST(cells, nothing_wraps) {
-    constexpr std::uint32_t top = largest;
+    constexpr std::uint32_t top = cells::largest;
     owned some({top - 1, top, top - 7});
     EXPECT_EQ(some.view().add(3, in_order, 5), top - 2);
     EXPECT_EQ(some.values(), list({top, top, top - 2}));
     EXPECT_EQ(some.view().raise(3, in_order, 7), top);
     EXPECT_EQ(some.values(), list({top, top, top}));
-    owned sum({top, 7, 0});
-    add_cells(sum.memory, owned({1, top - 7, 0}).memory);
+    EXPECT_EQ(owned({0, 1}).view().add(2, in_order, std::uint64_t{1} << 40), top);
+}
+
+TEST(cells, sums_become_wide_where_they_must) {
+    constexpr std::uint32_t top = cells::largest;
+    counter_width width = counter_width::bits_32;
+    owned sum({top - 8, 7, 0});
+    ASSERT_TRUE(add_cells(sum.memory, width, owned({8, top - 7, 0}).memory, counter_width::bits_32));
+    EXPECT_EQ(width, counter_width::bits_32);
     EXPECT_EQ(sum.values(), list({top, top, 0}));
+    owned more({5, top - 1, 0});
+    ASSERT_TRUE(add_cells(more.memory, width, owned({1, top - 1, top}).memory, counter_width::bits_32));
+    EXPECT_EQ(width, counter_width::bits_64);
+    std::vector<std::uint64_t> wide;
+    with_cells(more.memory, width, [&](const auto& values) {
+        for (std::uint64_t i = 0; i < values.size(); ++i) wide.push_back(values[i]);
+    });
+    EXPECT_EQ(wide, std::vector<std::uint64_t>({6, 2ull * (top - 1), ~0ull}));
 }
 
 TEST(cells, sizes) {

@@ -34,7 +34,7 @@ TEST(count_min, is_the_table_of_its_definition) {
                         table[i] = rule == update_rule::plain ? table[i] + weight
                                                               : std::max(table[i], least + weight);
                     }
-                    EXPECT_EQ(sketch.add(hash(key), static_cast<std::uint32_t>(weight)), least + weight);
+                    EXPECT_EQ(sketch.add(hash(key), weight), least + weight);
                 }
                 for (std::size_t i = 0; i < table.size(); ++i) ASSERT_EQ(sketch->counter(i), table[i]);
                 EXPECT_LE(sketch.estimate(hash("never seen")), sketch->total());
@@ -53,7 +53,7 @@ TEST(count_min, batches_count_as_single_calls_do) {
             checked one(empty()), by_key(empty()), by_digest(empty()), silent(empty());
             const std::span<const std::uint64_t> keys = std::span(s.items).first(length);
             std::vector<digest> digests(length);
-            std::vector<std::uint32_t> single(length), batch(length);
+            std::vector<std::uint64_t> single(length), batch(length);
             for (std::size_t i = 0; i < length; ++i) single[i] = one.add(digests[i] = hash(keys[i]));
             by_key.add(keys, batch);
             EXPECT_EQ(batch, single);
@@ -189,18 +189,86 @@ TEST(count_min, shapes_and_refusals) {
 
 TEST(count_min, saturates_and_never_wraps) {
     for (const update_rule rule : both_rules) {
-        auto sketch = *count_min::make(hasher(), 100, 3, rule);
-        const digest d = hasher()("heavy");
-        EXPECT_EQ(sketch.add(d, 0xfffffff0), 0xfffffff0);
-        EXPECT_EQ(sketch.add(d, 100), count_min::largest);
-        sketch.add(std::span(&d, 1));
-        EXPECT_EQ(sketch.estimate(d), count_min::largest);
-        EXPECT_EQ(sketch.total(), 0xfffffff0u + 101ull);
-        expect_robust(sketch);
-        sketch.clear();
-        EXPECT_EQ(sketch.total(), 0u);
-        EXPECT_EQ(sketch.estimate(d), 0u);
+        for (const counter_width width : members<counter_width>) {
+            auto sketch = *count_min::make(hasher(), 100, 3, rule, width);
+            const std::uint64_t largest = largest_of(width);
+            const digest d = hasher()("heavy");
+            EXPECT_EQ(sketch.add(d, largest - 15), largest - 15);
+            EXPECT_EQ(sketch.add(d, 100), largest);
+            sketch.add(std::span(&d, 1));
+            EXPECT_EQ(sketch.estimate(d), largest);
+            EXPECT_EQ(sketch.add(d, ~std::uint64_t{0}), largest);
+            EXPECT_EQ(sketch.total(), ~std::uint64_t{0});
+            expect_robust(sketch);
+            sketch.clear();
+            EXPECT_EQ(sketch.total(), 0u);
+            EXPECT_EQ(sketch.estimate(d), 0u);
+        }
     }
+}
+
+// Weights of 2^40 and sums above 10^15, beside a table kept by hand.
+TEST(count_min, wide_counters_hold_large_sums) {
+    const hasher hash;
+    constexpr std::uint64_t large = std::uint64_t{1} << 40, width = 13;
+    for (const update_rule rule : both_rules) {
+        checked sketch(*count_min::make(hash, width, 3, rule, counter_width::bits_64));
+        std::vector<std::uint64_t> table(3 * width);
+        std::mt19937_64 random(9);
+        for (int step = 0; step < 2000; ++step) {
+            const std::uint64_t key = random() % 40, weight = random() % large;
+            std::array<std::size_t, 3> at;
+            for (unsigned row = 0; row < 3; ++row)
+                at[row] = row * width + sketch::row_hash(hash.seed(), row)(hash(key), width);
+            const std::uint64_t least = std::min({table[at[0]], table[at[1]], table[at[2]]});
+            for (const std::size_t i : at)
+                table[i] =
+                    rule == update_rule::plain ? table[i] + weight : std::max(table[i], least + weight);
+            EXPECT_EQ(sketch.add(hash(key), weight), least + weight);
+        }
+        EXPECT_GT(sketch->total(), 1'000'000'000'000'000u);
+        for (std::size_t i = 0; i < table.size(); ++i) ASSERT_EQ(sketch->counter(i), table[i]);
+        EXPECT_EQ(*sketch.sent(), *sketch);
+        expect_robust(*sketch);
+    }
+    EXPECT_EQ(count_min::with_bytes(hash, 1 << 20, 4, update_rule::plain, counter_width::bits_64)->width(),
+              32'768u);
+}
+
+// Two halves that fit 32 bits, and a whole that does not: nothing is lost, and counting goes on.
+TEST(count_min, a_union_widens_where_sums_need_it) {
+    const hasher hash;
+    const auto half = [&](counter_width width = counter_width::bits_32) {
+        auto sketch = *count_min::make(hash, 50, 3, update_rule::plain, width);
+        sketch.add(hash("heavy"), 0xc0000000);
+        sketch.add(hash("light"), 5);
+        return sketch;
+    };
+    for (const counter_width mine : members<counter_width>) {
+        for (const counter_width other : members<counter_width>) {
+            auto sum = half(mine);
+            ASSERT_TRUE(unite(sum, half(other)));
+            EXPECT_EQ(sum.counter_width(), counter_width::bits_64);
+            EXPECT_EQ(sum.estimate(hash("heavy")), 0x180000000u);
+            EXPECT_EQ(sum.estimate(hash("light")), 10u);
+            EXPECT_EQ(sum.total(), 0x18000000au);
+            EXPECT_EQ(sum.add(hash("heavy"), 0x80000000), 0x200000000u);
+            expect_robust(sum);
+        }
+    }
+    // What stuck at 32 bits is not known, so it is above every count in 64.
+    auto stuck = half();
+    stuck.add(hash("heavy"), 0xc0000000);
+    EXPECT_EQ(stuck.estimate(hash("heavy")), 0xffffffffu);
+    ASSERT_TRUE(unite(stuck, half(counter_width::bits_64)));
+    EXPECT_EQ(stuck.estimate(hash("heavy")), ~std::uint64_t{0});
+    EXPECT_EQ(stuck.estimate(hash("light")), 10u);
+    expect_robust(stuck);
+    // Nothing is widened without need.
+    auto small = *count_min::make(hash, 50, 3);
+    small.add(hash("light"), 7);
+    ASSERT_TRUE(unite(small, half()));
+    EXPECT_EQ(small.counter_width(), counter_width::bits_32);
 }
 
 TEST(count_min, uniting) {
@@ -256,6 +324,10 @@ TEST(count_min, bytes) {
     EXPECT_EQ(hex(payload_of(conservative)), "020204d804640000c801646464c80164");
     expect_robust(plain);
     expect_robust(conservative);
+    // The highest bit of the first byte: counters of 64 bits.
+    auto wide = *count_min::make(hasher(), 4, 2, update_rule::plain, counter_width::bits_64);
+    wide.add(hasher()(0), std::uint64_t{1} << 40);
+    EXPECT_EQ(hex(payload_of(wide)), "810204808080808020000180808080802000008080808080200002");
 }
 
 TEST(count_min, parsing_keeps_its_limits) {

@@ -178,12 +178,36 @@ TEST(spectral_filter, recurring_minimum_through_removals) {
 
 TEST(spectral_filter, a_stuck_counter_stays) {
     const geometry g{64, 2, layout_id::spread};
-    auto filter = *spectral_filter::make(g, spectral_method::minimum_selection);
-    const digest d = filter.hash()("x");
-    filter.insert(d, count_min::largest);
-    filter.insert(d, 5);
-    EXPECT_TRUE(*filter.remove(d));
-    EXPECT_EQ(filter.estimate(d), count_min::largest);
+    for (const counter_width width : members<counter_width>) {
+        auto filter = *spectral_filter::make(g, spectral_method::minimum_selection, width);
+        const digest d = filter.hash()("x");
+        filter.insert(d, largest_of(width));
+        filter.insert(d, 5);
+        EXPECT_TRUE(*filter.remove(d));
+        EXPECT_EQ(filter.estimate(d), largest_of(width));
+    }
+}
+
+// Weights of 2^40 and sums above 10^15, with every method, removed again, sent, and united with narrow ones.
+TEST(spectral_filter, wide_counters_hold_large_sums) {
+    const geometry g{900, 3, layout_id::spread};
+    constexpr std::uint64_t large = std::uint64_t{1} << 40;
+    for (const spectral_method method : all_methods) {
+        checked filter(*spectral_filter::make(g, method, counter_width::bits_64));
+        const hasher hash = filter->hash();
+        for (std::uint64_t key = 0; key < 50; ++key) filter.insert(hash(key), large * (key + 1) + key);
+        EXPECT_GT(filter->items(), 1'000'000'000'000'000u);
+        if (method != spectral_method::minimum_increase) EXPECT_TRUE(*filter.remove(hash(3)));
+        EXPECT_EQ(filter.sent()->counter_width(), counter_width::bits_64);
+        EXPECT_EQ(spectral_filter::memory_bytes(g, method, counter_width::bits_64), filter->memory_bytes());
+        expect_robust(*filter, method != spectral_method::recurring_minimum);
+        if (method == spectral_method::recurring_minimum) continue;
+        checked narrow(*spectral_filter::make(g, method));
+        narrow.insert(hash(7), 0xffffff00u);
+        ASSERT_TRUE(unite(narrow, filter));
+        EXPECT_EQ(narrow->counter_width(), counter_width::bits_64);
+        EXPECT_GE(narrow.estimate(hash(7)), large * 8 + 7 + 0xffffff00u);
+    }
 }
 
 TEST(spectral_filter, uniting) {

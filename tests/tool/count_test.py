@@ -131,13 +131,28 @@ class Weights(Count):
         told = json.loads(self.count("--field", "1", "--weight-field", "2", "--top", "0", "--json", stdin=rows))
         self.assertEqual((told["total"], told["keys"]), (sum(sums.values()), []))
 
-    def test_large_weights_stop_at_the_largest_count(self):
+    def test_large_weights_and_sums(self):
         args = ["--field", "1", "--weight-field", "2"]
-        self.assertEqual(self.pairs(*args, stdin="a\t4294967295\na\t5\nb\t0\n"), [("a", 4294967295)])
+        rows = f"a\t{2**40}\n" * 1000 + "b\t4294967295\nb\t5\nc\t0\n"
+        self.assertGreater(1000 * 2**40, 10**15)
+        self.assertEqual(self.pairs(*args, stdin=rows), [("a", 1000 * 2**40), ("b", 2**32 + 4)])
+        for how in [["--top", "5"], ["--top", "0"], ["--spectral", "-n", "10"]]:
+            self.count(*args, *how, "-o", "s.posy", stdin=rows)
+            self.assertEqual(self.pairs("--ask", "s.posy", stdin="b\na\n"), [("b", 2**32 + 4), ("a", 1000 * 2**40)])
+        self.assertEqual(self.pairs(*args, stdin=f"a\t{2**64 - 1}\na\t5\n"), [("a", 2**64 - 1)])
+        self.assertEqual(self.pairs(*args, "--counter-bits", "32", stdin=rows)[0], ("a", 4294967295))
+
+    def test_unions_pass_32_bits(self):
+        for name in ["a", "b"]:
+            self.count("--field", "1", "--weight-field", "2", "--counter-bits", "32", "-o", name, stdin="x\t4000000000\n")
+        self.posy("union", "a", "b", "-o", "sum")
+        self.assertEqual(self.pairs("--list", "sum"), [("x", 8_000_000_000)])
+        info = json.loads(self.posy("info", "--json", "sum"))
+        self.assertEqual((info["counter_bits"], info["total"], info["keys"]), (64, 8_000_000_000, 1))
 
     def test_bad_weights(self):
         args = ["--field", "1", "--weight-field", "2"]
-        for bad in ["x", "-1", "1.5", "", "4294967296", "1 2", "99999999999999999999999"]:
+        for bad in ["x", "-1", "1.5", "", "18446744073709551616", "1 2", "99999999999999999999999"]:
             rows = f"a\t1\nb\t{bad}\nc\t2\n"
             self.fails(*args, stdin=rows, saying="at byte 4: a record without a weight")
             self.assertEqual(self.pairs(*args, "--skip-missing", stdin=rows), [("c", 2), ("a", 1)])
@@ -155,6 +170,41 @@ class Saved(Count):
         for name in ["heavy.posy", "sketch.posy"]:
             self.assertEqual(self.pairs("--ask", name, stdin="b\nnobody\na\n"), [("b", 1), ("nobody", 0), ("a", 2)])
             self.assertEqual(self.pairs("--ask", name, stdin="nobody\n", status=1), [("nobody", 0)])
+
+    def test_united_parts_list_what_one_sketch_lists(self):
+        truth = self.stream()
+        with open(self.path("stream.txt"), encoding="utf-8") as f:
+            lines = f.readlines()
+        hours = [self.write(f"{hour}.txt", "".join(lines[hour::8])) for hour in range(4)]
+        hours += [self.write(f"{hour}.txt", "".join(line for i, line in enumerate(lines) if i % 8 > 3 and i * 4 // len(lines) == hour - 4))
+                  for hour in range(4, 8)]
+        for kind in [["--top", "10"], ["--threshold", "0.002"]]:
+            self.count("--plain", *kind, "-o", "whole.posy", "stream.txt")
+            for hour in hours:
+                self.count("--plain", *kind, "-o", hour + ".posy", hour)
+            self.posy("union", *[hour + ".posy" for hour in hours], "-o", "united.posy")
+            whole = self.count("--list", "whole.posy", *kind, "--json")
+            self.assertEqual(self.count("--list", "united.posy", *kind, "--json").split('"keys"')[1], whole.split('"keys"')[1])
+            self.assertEqual(self.count("--list", "whole.posy", *kind), self.count("--plain", *kind, "stream.txt"))
+            listed = json.loads(whole)
+            self.assertGreaterEqual(len(listed["keys"]), 10)
+            self.assertTrue(all(key["estimate"] >= truth[key["key"]] for key in listed["keys"]))
+        self.assertEqual(len(self.pairs("--list", "united.posy", "--threshold", "0.02")),
+                         sum(key["estimate"] >= 0.02 * listed["total"] for key in listed["keys"]))
+        self.fails("--list", "united.posy", "--threshold", "0.001", saying="has kept the keys with a share of at least 0.002")
+
+    def test_lists_that_cannot_be(self):
+        self.count("--top", "0", "-o", "sketch.posy", stdin="a\n")
+        self.fails("--list", "sketch.posy", saying="saved without keys")
+        subprocess.run([POSY, "build", "-o", "f.posy"], input=b"a\n", cwd=self.dir, check=True)
+        self.fails("--list", "f.posy", saying="this is a filter")
+        self.fails("--list", "sketch.posy", "keys.txt", saying="reads no others")
+        # Room for 16 candidates, and each half has 32 keys of its own that are as frequent.
+        for half in ["a", "b"]:
+            self.count("--top", "1", "-o", half, stdin="".join(f"{half}{i}\n" * 50 for i in range(40)) + "both\n")
+        self.posy("union", "a", "b", "-o", "u")
+        listed = subprocess.run([POSY, "count", "--list", "u", "--top", "16"], capture_output=True, text=True, cwd=self.dir)
+        self.assertIn("may be missing in this list", listed.stderr)
 
     def test_to_a_pipe(self):
         keys = self.write("keys.txt", "a\n")
@@ -177,6 +227,64 @@ class Saved(Count):
         with open(self.path("cut.posy"), "wb") as f:
             f.write(whole[:-9])
         self.fails("--ask", "cut.posy", stdin="a\n", saying="the message is cut off")
+
+
+class Columns(Count):
+    def test_groups(self):
+        draw = random.Random(4)
+        truth = collections.defaultdict(collections.Counter)
+        rows = ""
+        for _ in range(20_000):
+            group, key = f"g{int(draw.random() ** 2 * 30)}", f"k{int(draw.paretovariate(0.8))}"
+            truth[group][key] += 1
+            rows += f"{key}\t{group}\n"
+        order = sorted(truth, key=lambda group: (-sum(truth[group].values()), group))
+        expected = [(f"{group}\t{key}", n) for group in order[:5]
+                    for key, n in sorted(truth[group].items(), key=lambda item: (-item[1], item[0]))[:3]]
+        args = ["--field", "1", "--group-field", "2", "--groups", "5", "--top", "3", "--epsilon", "1e-6"]
+        self.assertEqual(self.pairs(*args, stdin=rows), expected)
+        told = json.loads(self.count(*args, "--json", stdin=rows))
+        self.assertEqual([each["group"] for each in told["groups"]], order[:5])
+        self.assertEqual([each["estimate"] for each in told["groups"]], [sum(truth[group].values()) for group in order[:5]])
+        weighted = self.pairs("--field", "1", "--group-field", "2", "--weight-field", "3", "--top", "1", stdin=f"a\tx\t{2**40}\nb\tx\t1\n")
+        self.assertEqual(weighted, [("x\ta", 2**40)])
+        # A key of one group and one of another are not the same, however they are written.
+        self.assertEqual(self.pairs("--field", "1", "--group-field", "2", stdin="bc\ta\nc\tab\n"), [("a\tbc", 1), ("ab\tc", 1)])
+
+    def test_different_values(self):
+        rows = [f"src{s}\tdst{d}\n" for s in range(5) for d in range(100 * (s + 1))] + ["loud\tone\n"] * 2000
+        rows += [f"once{i}\tx\n" for i in range(5000)]
+        random.Random(6).shuffle(rows)
+        found = dict(self.pairs("--field", "1", "--distinct-field", "2", stdin="".join(rows)))
+        self.assertEqual((found["src0"], found["loud"]), (100, 1))
+        told = json.loads(self.count("--field", "1", "--distinct-field", "2", "--top", "4", "--json", stdin="".join(rows)))
+        self.assertEqual([key["key"] for key in told["keys"]], ["src4", "src3", "src2", "src1"])
+        for key, truth in zip(told["keys"], [500, 400, 300, 200]):
+            self.assertLess(abs(key["different"]["value"] - truth), 4 * told["standard_error"] * truth)  # one in 10^4, seed fixed
+            self.assertGreaterEqual(key["estimate"], truth)
+
+    def test_networks(self):
+        rows = "192.0.2.7\n192.0.2.200\n198.51.100.1\n2001:db8:0:12aa::1\n2001:DB8:0:12bb::5\n2001:db8:1::1\n"
+        expected = [("192.0.2.0/24", 2), ("2001:db8:0:1200::/56", 2), ("198.51.100.0/24", 1), ("2001:db8:1::/56", 1)]
+        self.assertEqual(self.pairs("--prefix", "24/56", stdin=rows), expected)
+        self.assertEqual(self.pairs("--prefix", "8", stdin=rows)[0], ("2001::/16", 3))
+        self.count("--prefix", "24/56", "-o", "s.posy", stdin=rows)
+        self.assertEqual(self.pairs("--ask", "s.posy", "--prefix", "24/56", stdin="192.0.2.99\n"), [("192.0.2.0/24", 2)])
+        self.assertEqual(self.pairs("--ask", "s.posy", stdin="192.0.2.0/24\n"), [("192.0.2.0/24", 2)])
+        self.fails("--prefix", "24", stdin="192.0.2.7\nlocalhost\n", saying="at byte 10: a record without an IP address")
+        self.assertEqual(self.pairs("--prefix", "24", "--skip-missing", stdin="192.0.2.7\nlocalhost\n"), [("192.0.2.0/24", 1)])
+        self.fails("--prefix", "33", stdin="192.0.2.7\n", saying="no length of a prefix")
+        self.fails("--prefix", "24", "--words", stdin="192.0.2.7\n", saying="--prefix counts addresses")
+
+    def test_columns_that_do_not_go_together(self):
+        for args, saying in [(["--group-field", "2"], "needs --field"), (["--field", "1", "--distinct-field", "2", "-o", "s"], "--output"),
+                             (["--field", "1", "--group-field", "2", "--threshold", "0.1"], "--threshold"),
+                             (["--field", "1", "--group-field", "2", "--top", "0"], "--top 0"), (["--groups", "3"], "--group-field"),
+                             (["--field", "1", "--group-field", "9"], "a record without a group in field 9"),
+                             (["--field", "1", "--distinct-field", "9"], "a record without a value in field 9"),
+                             (["--field", "1", "--group-field", "2", "--distinct-field", "2"], "--group-field")]:
+            with self.subTest(args=args):
+                self.fails(*args, stdin="a\tb\n", saying=saying)
 
 
 class Spectral(Count):
@@ -221,6 +329,7 @@ class Spectral(Count):
     def test_memory_instead_of_a_share(self):
         for option in ["--plain", "--recurring"]:
             made = json.loads(self.count("--spectral", option, "-n", "1000", "--memory", "40kB", "--json", stdin="a\nb\na\n"))
+            self.assertEqual(made["counter_bits"], 32)
             self.assertLessEqual(made["memory_bytes"], 40_000)
             self.assertGreater(made["memory_bytes"], 39_900)
 

@@ -19,13 +19,13 @@ TYPED_TEST(typed_counts, are_the_untyped_ones) {
     for (const hasher& hash : {hasher(hash_family::fold64), hash::secret_hasher()}) {
         for (const update_rule rule : members<update_rule>) {
             counts<TypeParam> seen(0.01, 0.01, rule, hash);
-            checked twin(*count_min::with_guarantee(hash, 0.01, 0.01, rule));
+            checked twin(*count_min::with_guarantee(hash, 0.01, 0.01, rule, counter_width::bits_64));
             const auto all = keys_of<TypeParam>(0, 2500);
             const auto digests = digests_of_all(hash, all);
             std::mt19937_64 random(1);
             for (int step = 0; step < 1000; ++step) {
                 const std::size_t i = random() % all.size();
-                const auto weight = static_cast<std::uint32_t>(random() % 5);
+                const std::uint64_t weight = random() % 5 << random() % 40;
                 ASSERT_EQ(seen.add(all[i], weight), twin.add(digests[i], weight));
                 ASSERT_EQ(seen.add(all[i]), twin.add(digests[i]));
             }
@@ -34,7 +34,7 @@ TYPED_TEST(typed_counts, are_the_untyped_ones) {
             EXPECT_EQ(seen.untyped(), *twin);
             EXPECT_EQ(seen.total(), twin->total());
             EXPECT_EQ(seen.error_bound(), twin->error_bound());
-            answers_for<std::uint32_t> estimates(all.size());
+            answers_for<std::uint64_t> estimates(all.size());
             seen.estimate(all, estimates.span);
             for (std::size_t i = 0; i < all.size(); ++i) {
                 ASSERT_EQ(estimates.span[i], seen.estimate(all[i])) << i;

@@ -26,7 +26,7 @@ struct counter_sketch {
     std::string name;
     std::function<void(digest, std::uint32_t)> add;
     std::uint64_t counters;
-    std::function<std::uint32_t(std::uint64_t)> counter;
+    std::function<std::uint64_t(std::uint64_t)> counter;
 };
 
 // Where a flow's counters are: those that rise when it alone is counted.
@@ -70,7 +70,7 @@ bool add_example(sheet& t, const std::function<counter_sketch(bool, std::uint64_
             plain.add(hash(flow), flow);
             conservative.add(hash(flow), flow);
         }
-        std::vector<std::uint32_t> before;
+        std::vector<std::uint64_t> before;
         for (const std::uint64_t i : at) before.push_back(conservative.counter(i));
         // Both rules start from the same counters, so that only the last packet tells them apart.
         const auto differs = [&](std::uint64_t i) { return plain.counter(i) != conservative.counter(i); };

@@ -18,16 +18,20 @@ namespace posy::typed {
 
 template <>
 struct blank<count_min> {
-    static blank of(const count_min& c) { return {c.hash(), c.width(), c.depth(), c.rule()}; }
-    result<count_min> make() const { return count_min::make(hash, width, depth, rule); }
+    static blank of(const count_min& c) {
+        return {c.hash(), c.width(), c.depth(), c.rule(), c.counter_width()};
+    }
+    result<count_min> make() const { return count_min::make(hash, width, depth, rule, counters); }
 
     hasher hash;
     std::uint64_t width;
     unsigned depth;
     update_rule rule;
+    counter_width counters;
 };
 
-result<count_min> make_counts(double epsilon, double delta, update_rule, const std::optional<hasher>&);
+result<count_min> make_counts(double epsilon, double delta, update_rule, const std::optional<hasher>&,
+                              counter_width);
 
 template <class Key>
 class counts : public keyed<counts<Key>, Key, count_min> {
@@ -37,24 +41,25 @@ class counts : public keyed<counts<Key>, Key, count_min> {
     using typename base::argument;
 
     // Estimates are at most epsilon · total() too high, except for a share delta of the keys. Throws if there
-    // is no such table, or no memory for it.
+    // is no such table, or no memory for it. Counters of 32 bits, half the memory, stop at 4,294,967,295.
     counts(double epsilon, double delta, update_rule rule = update_rule::conservative,
-           const std::optional<hasher>& hash = {})
-        : counts(*make(epsilon, delta, rule, hash)) {}
+           const std::optional<hasher>& hash = {}, counter_width counters = counter_width::bits_64)
+        : counts(*make(epsilon, delta, rule, hash, counters)) {}
     explicit counts(count_min table) : base(std::move(table)) {}
     // The same, as a result.
     static result<counts> make(double epsilon, double delta, update_rule rule = update_rule::conservative,
-                               const std::optional<hasher>& hash = {}) {
-        return base::from(make_counts(epsilon, delta, rule, hash));
+                               const std::optional<hasher>& hash = {},
+                               counter_width counters = counter_width::bits_64) {
+        return base::from(make_counts(epsilon, delta, rule, hash, counters));
     }
     using base::make;
 
     // Counts the key and returns its new estimate.
-    std::uint32_t add(argument key, std::uint32_t weight = 1) {
+    std::uint64_t add(argument key, std::uint64_t weight = 1) {
         return this->body().add(this->digest_of(key), weight);
     }
     // At least the sum of the weights that the key was added with.
-    std::uint32_t estimate(argument key) const { return this->body().estimate(this->digest_of(key)); }
+    std::uint64_t estimate(argument key) const { return this->body().estimate(this->digest_of(key)); }
 
     // Many keys, each with weight 1; about twice as fast. estimate() needs as many estimates as keys.
     template <range_of_keys<Key> Range>
@@ -62,7 +67,7 @@ class counts : public keyed<counts<Key>, Key, count_min> {
         this->each_batch(keys, [&](auto batch, std::size_t) { this->body().add(batch); });
     }
     template <range_of_keys<Key> Range>
-    void estimate(Range&& keys, std::span<std::uint32_t> estimates) const {
+    void estimate(Range&& keys, std::span<std::uint64_t> estimates) const {
         this->each_batch(keys, [&](auto batch, std::size_t first) {
             this->body().estimate(batch, answers_of(estimates, first, batch.size()));
         });
