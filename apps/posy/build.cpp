@@ -149,6 +149,7 @@ void add_build(command_line& app) {
                      "added or united later");
     command.add_option("--counter-bits BITS", o->counter_bits, "Bits per counter with --counting, 4 or 8")
         .one_of({"4", "8"})
+        .needs("--counting")
         .shows_default();
     command.runs([o] { run(*o); });
 }

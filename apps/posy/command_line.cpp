@@ -27,15 +27,24 @@ void split(const std::string& names, std::string& options, std::string& value) {
 
 std::string joined(const std::vector<std::string>& words) { return CLI::detail::join(words, ","); }
 
+// one_of() writes the values of an option in place of what else stands for its value.
+std::string set_of(const std::vector<std::string>& values) { return "{" + joined(values) + "}"; }
+std::vector<std::string> values_in(const std::string& set) {
+    if (!set.starts_with('{')) return {};
+    return CLI::detail::split(set.substr(1, set.size() - 2), ',');
+}
+
 option_description description_of(const CLI::Option& o) {
-    return {.names = o.get_name(false, true),
+    return {.names = o.get_name(o.get_positional(), true),
             .long_names = o.get_lnames(),
             .short_names = o.get_snames(),
             .value = o.get_items_expected_max() > 0 ? o.get_type_name() : "",
-            .help = o.get_description()};
+            .help = o.get_description(),
+            .choices = values_in(o.get_type_name()),
+            .several = o.get_delimiter() != '\0'};
 }
 
-constexpr std::size_t help_columns = 100;
+constexpr std::size_t help_columns = 98;  // and two more where --help-all puts a margin
 
 // The words of the text in lines of at most this many characters; each but the first is behind a margin.
 std::string wrapped(const std::string& text, std::size_t first, std::size_t margin) {
@@ -59,13 +68,28 @@ std::string wrapped(const std::string& text, std::size_t first, std::size_t marg
 // Help that fits the columns.
 class narrow_help : public CLI::Formatter {
   public:
+    std::string make_subcommand(const CLI::App* command) const override {
+        const std::string name = "  " + command->get_name();
+        return name + std::string(margin - name.size(), ' ') +
+               wrapped(command->get_description(), margin, margin) + "\n";
+    }
     std::string make_option(const CLI::Option* o, bool positional) const override {
-        constexpr std::size_t margin = 30;
         std::string line = "  " + wrapped(make_option_name(o, positional) + make_option_opts(o), 2, 2);
         line += line.size() + 2 > margin ? "\n" + std::string(margin, ' ')
                                          : std::string(margin - line.size(), ' ');
         return line + wrapped(make_option_desc(o), margin, margin) + "\n";
     }
+    // Behind the footer of a command that takes amounts: what their units are.
+    std::string make_footer(const CLI::App* app) const override {
+        const auto is_amount = [](const CLI::Option* o) {
+            return o->get_type_name() == "N" || o->get_type_name() == "SIZE";
+        };
+        const bool any = !app->get_options(is_amount).empty();
+        return CLI::Formatter::make_footer(app) + (any ? amount_units + std::string("\n") : "");
+    }
+
+  private:
+    static constexpr std::size_t margin = 30;
 };
 
 // The options and commands that could have been meant where there was this.
@@ -97,10 +121,7 @@ command_description description_of(const CLI::App& app) {
     command_description d{.name = app.get_name(), .what = app.get_description(), .footer = app.get_footer()};
     for (const CLI::Option* o : app.get_options()) {
         if (o->get_group().empty()) continue;
-        if (o->get_positional())
-            d.arguments.push_back(o->get_name());
-        else
-            d.options.push_back(description_of(*o));
+        (o->get_positional() ? d.arguments : d.options).push_back(description_of(*o));
     }
     return d;
 }
@@ -117,7 +138,7 @@ option option::required() const {
 }
 
 option option::one_of(const std::vector<std::string>& values) const {
-    const std::string set = "{" + joined(values) + "}";
+    const std::string set = set_of(values);
     option_->type_name(set);
     return check([values, set](const std::string& text) {
         return std::ranges::find(values, text) == values.end() ? text + " not in " + set : "";
@@ -240,6 +261,14 @@ option command_line::add_flag(const std::string& names, bool& into, const std::s
 }
 
 void command_line::runs(const std::function<void()>& work) { app_->callback(work); }
+
+void command_line::all_need(const std::string& name) const {
+    CLI::Option* const needed = app_->get_option(name);
+    for (CLI::Option* each : app_->get_options()) {
+        const bool help = each == app_->get_help_ptr() || each == app_->get_help_all_ptr();
+        if (each != needed && !help && !each->get_positional()) each->needs(needed);
+    }
+}
 
 option command_line::find(const std::string& name) const { return option(*app_->get_option(name)); }
 

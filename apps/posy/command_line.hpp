@@ -72,13 +72,15 @@ struct option_description {
     std::vector<std::string> long_names, short_names;
     std::string value;  // FILE; empty: it takes none
     std::string help;
+    std::vector<std::string> choices{};  // all values there are, if that is a fixed set
+    bool several = false;                // of them, separated by commas
 };
 
 struct command_description {
-    std::string name, what, footer;      // "trace record" for one that is a part of another
-    std::string whole;                   // what that other one does
-    std::vector<std::string> arguments;  // KEYS
-    std::vector<option_description> options;
+    std::string name, what, footer;               // "trace record" for one that is a part of another
+    std::string whole{};                          // what that other one does
+    std::vector<option_description> arguments{};  // KEYS
+    std::vector<option_description> options{};
 };
 
 // One command and its options.
@@ -93,6 +95,9 @@ class command_line {
     option add_flag(const std::string& names, bool& into, const std::string& help);
     // What the command does, when all options are set.
     void runs(const std::function<void()>&);
+
+    // All options declared so far do nothing without this one, and are refused.
+    void all_need(const std::string& name) const;
 
     option find(const std::string& name) const;
     bool given(const std::string& name) const { return find(name).given(); }

@@ -73,7 +73,8 @@ std::string describe(const options& o, const comparison& c, const std::optional<
         "Intervals hold the truth in {:g} % of cases.\n",
         range(c.a), range(c.b), full ? "unknown: an array is full" : range(c.intersection), range(c.united),
         full ? "unknown"
-             : fmt::format("{:.4f} ({:.4f} … {:.4f})", c.jaccard.value, c.jaccard.low, c.jaccard.high),
+             : fmt::format("{} ({} … {})", fixed(c.jaccard.value, 4), fixed(c.jaccard.low, 4),
+                           fixed(c.jaccard.high, 4)),
         100 * o.level);
     if (formulas)
         text += fmt::format(

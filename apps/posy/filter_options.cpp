@@ -40,8 +40,8 @@ hash_seed parse_seed(const std::string& where, const std::string& text) {
 }  // namespace
 
 void filter_options::add_to(command_line& command, const std::string& items) {
-    command.add_option("-n,--items N", items_,
-                       fmt::format("Number of items, e.g. 1000000 or 1M (default: {})", items));
+    add_amount(command, "-n,--items N", items_,
+               fmt::format("Number of items, e.g. 1000000 or 1M (default: {})", items));
     command.add_option(
         "-f,--fpr RATE", fpr_,
         "Highest false-positive rate, between 0 and 1 (default: 0.01 if nothing else decides it)");
@@ -52,9 +52,9 @@ void filter_options::add_to(command_line& command, const std::string& items) {
         "--message-bits BITS", message_bits_,
         "Largest compressed message, in bits per item on average and without its frame (default: no limit); "
         "'posy pack --max-bytes' keeps a hard limit");
-    command.add_option("--max-memory SIZE", max_memory_,
-                       "Largest array in bytes, e.g. 64MiB (default: no limit, but 16 times the message if a "
-                       "message or delta is limited or minimized)");
+    add_amount(command, "--max-memory SIZE", max_memory_,
+               "Largest array in bytes, e.g. 64MiB (default: no limit, but 16 times the message if a message "
+               "or delta is limited or minimized)");
     command.add_option("-k,--hashes N", hashes_, "Number of hashes per key (default: the best number)");
     command.add_option("--max-hashes N", max_hashes_,
                        "Largest number of hashes per key (default: what the layout allows)");

@@ -75,7 +75,7 @@ std::string flow_report::text(const flow_interval& i) const {
         const auto& flow = i.found.flows[f];
         auto row = by_.texts(flow.key);
         row.push_back(number(flow.high));
-        row.push_back(fmt::format("{:.2f} %", 100 * share_of(flow.high, i.found.total)));
+        row.push_back(fixed(100 * share_of(flow.high, i.found.total), 2) + " %");
         row.push_back(number(flow.low));
         if (exact) {
             row.push_back(number(i.exact[f]));

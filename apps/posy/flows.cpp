@@ -59,7 +59,11 @@ void set_threshold(const options& o, heavy_flow_options& shape) {
     if (o.threshold.back() != '%') {
         if (!o.link.empty())
             throw failure("flows: --link gives a meaning to a --threshold in %, and this is none");
-        shape.threshold = parse_amount(o.threshold);
+        try {
+            shape.threshold = parse_amount(o.threshold);
+        } catch (const wrong_use& wrong) {
+            throw wrong_use(std::string("--threshold: ") + wrong.what());
+        }
         return;
     }
     const auto percent = parse_number(std::string_view(o.threshold).substr(0, o.threshold.size() - 1));
@@ -179,9 +183,11 @@ void add_input_options(command_line& command, options& o) {
         .add_option("--duration TIME", o.duration,
                     "How long to watch, e.g. 30s or 5m (default: until a signal)")
         .needs("--interface");
-    command.add_flag(
-        "--records", o.records,
-        "The input is a table of flow records (NetFlow, IPFIX): CSV whose first line names the columns");
+    command
+        .add_flag(
+            "--records", o.records,
+            "The input is a table of flow records (NetFlow, IPFIX): CSV whose first line names the columns")
+        .excludes("--interface");
     command
         .add_option("--tunnels", o.tunnels,
                     "Which packet counts where one carries another (GRE, IP in IP, 6in4, VXLAN, GENEVE)")
@@ -203,15 +209,12 @@ void add_question_options(command_line& command, options& o) {
         "--threshold SIZE", o.threshold,
         "Print all flows of at least this many bytes or packets in an interval, e.g. 1M, or at least this "
         "share of the traffic, e.g. 0.1% (default: none, the --top flows)");
-    command
-        .add_option("--link BITS", o.link,
-                    "Capacity of the link in bits per second, e.g. 1G: a --threshold in % is a share of that "
-                    "(default: "
-                    "a share of the traffic)")
+    add_amount(command, "--link BITS", o.link,
+               "Capacity of the link in bits per second, e.g. 1G: a --threshold in % is a share of that "
+               "(default: a share of the traffic)")
         .needs("--threshold");
-    command.add_option(
-        "--top N", o.top,
-        "Number of flows to print; 0 for all that are found (default: 10, or 0 with --threshold)");
+    add_amount(command, "--top N", o.top,
+               "Number of flows to print; 0 for all that are found (default: 10, or 0 with --threshold)");
     command.add_option("--interval TIME", o.interval,
                        "Length of a measurement interval by the time of the packets, e.g. 10s or 5m "
                        "(default: all of a file in "
@@ -219,7 +222,8 @@ void add_question_options(command_line& command, options& o) {
 }
 
 void add_meter_options(command_line& command, options& o) {
-    command.add_option("--memory SIZE", o.memory, "Memory for counters and entries in bytes").shows_default();
+    add_amount(command, "--memory SIZE", o.memory, "Memory for counters and entries in bytes")
+        .shows_default();
     command.add_option("--stages N", o.stages, "Number of stages of the filter")
         .between(1, 16)
         .shows_default();

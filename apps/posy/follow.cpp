@@ -273,12 +273,14 @@ void add_follow(command_line& app) {
     command
         .add_option("--poll SECONDS", o->poll,
                     "Seconds between questions to a server that does not keep requests open as a node does")
+        .excludes("--once")
         .between(0.1, 1e6)
         .shows_default();
     command
         .add_option("--wait SECONDS", o->wait,
                     "Seconds for which a node is asked to keep a request open until it has news, at most "
                     "300; 0: use --poll")
+        .excludes("--once")
         .between(0, node::question::longest_wait.count())
         .shows_default();
     command.add_flag("-q,--quiet", o->quiet, "Print nothing but errors and answers");

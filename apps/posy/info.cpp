@@ -50,7 +50,19 @@ nlohmann::ordered_json different_items(const bloom_filter& plain) {
     return j;
 }
 
-std::string seed_of(const geometry& g) { return fmt::format("0x{:016x}{:016x}", g.seed.high, g.seed.low); }
+std::string seed_of(const hash_seed& seed) { return fmt::format("0x{:016x}{:016x}", seed.high, seed.low); }
+
+std::string hash_text(hash_family family, const hash_seed& seed) {
+    return fmt::format(
+        "{}, seed {}", name_of(family),
+        seed.high != 0 ? fmt::format("0x{:x}{:016x}", seed.high, seed.low) : std::to_string(seed.low));
+}
+
+std::string hashes_text(const geometry& g) { return fmt::format("{}, {}", g.hashes, name_of(g.layout)); }
+
+std::string planned_text(std::uint64_t planned, double beyond) {
+    return count(static_cast<double>(planned)) + (beyond > 0 ? "; exceeded by " + count(beyond) : "");
+}
 
 nlohmann::ordered_json to_json(const facts& f, const bloom_filter& plain) {
     const geometry& g = plain.geometry();
@@ -72,7 +84,7 @@ nlohmann::ordered_json to_json(const facts& f, const bloom_filter& plain) {
         {"hashes", g.hashes},
         {"layout", name_of(g.layout)},
         {"hash", name_of(g.hash)},
-        {"seed", seed_of(g)},
+        {"seed", seed_of(g.seed)},
         {"intersection", of.intersection},
         {"planned_items", known(of.planned, &promise::items)},
         {"items", of.items ? nlohmann::ordered_json(*of.items) : nlohmann::ordered_json(nullptr)},
@@ -100,22 +112,21 @@ std::string contents_of(const bloom_filter& plain) {
     const provenance& of = plain.provenance();
     const estimate different = estimate_items(plain);
     const auto stands = standing_of(plain);
-    std::string planned = "unknown";
-    if (of.planned) planned = count(static_cast<double>(of.planned->items));
-    if (stands && stands->past_plan)
-        planned += "; exceeded by " + count(stands->items - static_cast<double>(of.planned->items));
-    std::string text = row("items planned", planned);
-    text += row("items inserted", of.items ? count(static_cast<double>(*of.items)) : "unknown");
+    const double beyond =
+        stands && stands->past_plan ? stands->items - static_cast<double>(of.planned->items) : 0;
+    std::string text = row("items planned", of.planned ? planned_text(of.planned->items, beyond) : "unknown");
+    text += row("items", of.items ? count(static_cast<double>(*of.items)) : "unknown");
     text += row("different items",
                 of.intersection ? "at most " + count(different.high) +
                                       " at 95 %; 'posy compare' of the sets' own filters estimates them"
                                 : range(different) + " at 95 %");
-    text += row("fill", fmt::format("{:.2f} %", 100 * plain.fill()));
+    text += row("fill", fixed(100 * plain.fill(), 2) + " %");
     text += row("false-positive rate",
                 rate(plain.false_positive_rate()) + (of.intersection ? " for keys of none of the sets" : ""));
     if (of.intersection) text += row("  keys of one set", "the rate of the other sets' filters");
     if (stands)
-        text += row("  predicted", rate(stands->expected_rate) + " for " + count(stands->items) + " items");
+        text += row("  predicted", rate(stands->expected_rate) + " for " + count(stands->items) +
+                                       (count(stands->items) == "1" ? " item" : " items"));
     if (of.planned) text += row("  planned", rate(of.planned->rate));
     return text;
 }
@@ -125,10 +136,7 @@ std::string describe(const facts& f, const bloom_filter& plain) {
     std::string text =
         row("kind", f.kind_text + (plain.provenance().intersection ? ", an intersection" : ""));
     text += row("bits", count(static_cast<double>(g.bits)));
-    text += row("hashes", fmt::format("{}, {}", g.hashes, name_of(g.layout)));
-    text += row("hash", fmt::format("{}, seed {}", name_of(g.hash),
-                                    g.seed.high != 0 ? fmt::format("0x{:x}{:016x}", g.seed.high, g.seed.low)
-                                                     : std::to_string(g.seed.low)));
+    text += row("hashes", hashes_text(g)) + row("hash", hash_text(g.hash, g.seed));
     text += contents_of(plain);
     text += row("memory",
                 bytes(plain.bits().words().size_bytes() + f.counters) +
@@ -145,7 +153,8 @@ std::string describe(const filter_delta& delta, std::uint64_t generation) {
     const geometry& g = delta.geometry;
     const auto flips = static_cast<double>(delta.flips.ones());
     return row("kind", "delta") + row("bits", count(static_cast<double>(g.bits))) +
-           row("hashes", fmt::format("{}, {}", g.hashes, name_of(g.layout))) +
+           row("hashes", hashes_text(g)) + row("hash", hash_text(g.hash, g.seed)) +
+           row("items", delta.items ? count(static_cast<double>(*delta.items)) : "unknown") +
            row("generations", fmt::format("{} to {}", delta.base_generation, generation)) +
            row("base checksum", fmt::format("{:08x}", delta.base_checksum)) +
            row("bits that change",
@@ -159,7 +168,7 @@ nlohmann::ordered_json to_json(const filter_delta& delta, std::uint64_t generati
             {"hashes", g.hashes},
             {"layout", name_of(g.layout)},
             {"hash", name_of(g.hash)},
-            {"seed", seed_of(g)},
+            {"seed", seed_of(g.seed)},
             {"intersection", delta.intersection},
             {"items", delta.items ? nlohmann::ordered_json(*delta.items) : nlohmann::ordered_json(nullptr)},
             {"generation", generation},
@@ -211,6 +220,18 @@ class sheet {
     void add_rate(const char* field, double share, std::string_view what) {
         add(field, share, what, rate(share));
     }
+    void add_hash(const hasher& hash) {
+        add("hash", name_of(hash.family()), "hash", hash_text(hash.family(), hash.seed()));
+        fields_["seed"] = seed_of(hash.seed());
+    }
+    void add_hashes(const geometry& g) {
+        add("hashes", g.hashes, "hashes", hashes_text(g));
+        fields_["layout"] = name_of(g.layout);
+    }
+    void add_planned(std::uint64_t items, double beyond) {
+        add("planned_items", items, "items planned", planned_text(items, beyond));
+        fields_["past_plan"] = beyond > 0;
+    }
     void add_name(const char* field, std::string_view name) { add(field, name, field, std::string(name)); }
     void add_estimate(const estimate& items) {
         add("estimated_items", tool::to_json(items), "different items", range(items) + " at 95 %");
@@ -224,12 +245,13 @@ class sheet {
 };
 
 void add_own(sheet& s, const growing_filter& filter) {
-    s.add_number("items", filter.items(), "items inserted");
+    s.add_number("bits", filter.bits(), "bits");
+    s.add_number("arrays", filter.arrays().size(), "arrays");
+    s.add_name("layout", name_of(filter.arrays().front().geometry().layout));
+    s.add_number("items", filter.items(), "items");
     s.add_estimate(estimate_items(filter));
     s.add_rate("false_positive_rate", filter.false_positive_rate(), "false-positive rate");
     s.add_rate("planned_false_positive_rate", filter.promised_rate(), "  planned");
-    s.add_number("arrays", filter.arrays().size(), "arrays");
-    s.add_number("bits", filter.bits(), "bits");
 }
 
 void add_own(sheet& s, const window_filter& filter) {
@@ -238,56 +260,58 @@ void add_own(sheet& s, const window_filter& filter) {
         const double seconds = static_cast<double>(microseconds) / 1e6;
         s.add(field, seconds, what, fmt::format("{} seconds", seconds));
     };
-    s.add_number("planned_items", filter.planned().items, "items planned");
-    s.add_number("items", filter.items(filter.latest()), "items remembered");
+    const std::uint64_t items = filter.items(filter.latest()), planned = filter.planned().items;
+    s.add_number("bits", filter.geometry().bits * filter.arrays(filter.latest()), "bits");
+    s.add_number("arrays", filter.arrays(filter.latest()), "arrays");
+    s.add_number("bits_per_array", filter.geometry().bits, "bits per array");
+    s.add_hashes(filter.geometry());
+    // A window can hold a generation more than planned, and keep its rate.
+    s.add_planned(planned, items > filter.most_items() ? static_cast<double>(items - planned) : 0);
+    s.add_number("items", items, "items");
     s.add_rate("false_positive_rate", filter.false_positive_rate(filter.latest()), "false-positive rate");
     s.add_rate("planned_false_positive_rate", filter.planned().rate, "  planned");
     add_time("remembered_at_least_seconds", filter.remembered_at_least(), "remembered at least");
     add_time("forgotten_after_seconds", filter.forgotten_after(), "forgotten after");
     s.add_number("generations", filter.generations(), "generations");
-    s.add_number("arrays", filter.arrays(filter.latest()), "arrays");
-    s.add_number("bits_per_array", filter.geometry().bits, "bits per array");
-    s.add_number("hashes", filter.geometry().hashes, "hashes");
-    s.add_bytes("memory_bytes", filter.memory_bytes(), "memory");
 }
 
 void add_own(sheet& s, const spectral_filter& filter) {
     const bloom_filter keys = take(filter.projection(), "info");
-    s.add_number("total", filter.items(), "total");
-    s.add_estimate(estimate_items(keys));
-    s.add_name("method", name_of(filter.method()));
     s.add_number("counters", filter.geometry().bits, "counters");
     s.add_number("counter_bits", 8 * bytes_of(filter.counter_width()), "counter bits");
-    s.add_number("hashes", filter.geometry().hashes, "hashes");
-    s.add_name("layout", name_of(filter.geometry().layout));
-    s.add_bytes("memory_bytes", filter.memory_bytes(), "memory");
+    s.add_hashes(filter.geometry());
+    s.add_name("method", name_of(filter.method()));
+    s.add_number("total", filter.items(), "total");
+    s.add_estimate(estimate_items(keys));
     s.add_rate("wrong", keys.false_positive_rate(), "wrong estimates");
 }
 
-void add_own(sheet& s, const sealed_filter& filter) {
-    s.add_number("items", filter.items(), "items");
-    s.add_rate("false_positive_rate", filter.false_positive_rate(), "false-positive rate");
-}
-
-void add_own(sheet& s, const bloomier_map& map) {
-    s.add_number("items", map.items(), "items");
-    s.add_rate("false_positive_rate", map.false_positive_rate(), "false-positive rate");
-    s.add_number("value_bits", map.value_bits(), "value bits");
+template <one_of_these<sealed_filter, bloomier_map> Sealed>
+void add_own(sheet& s, const Sealed& sealed) {
+    const std::uint64_t bits = 8 * sealed.bytes().size();
+    const double each =
+        static_cast<double>(bits) / static_cast<double>(std::max<std::uint64_t>(sealed.items(), 1));
+    s.add("bits", bits, "bits", fmt::format("{} ({:.4g} per item)", count(static_cast<double>(bits)), each));
+    if constexpr (std::same_as<Sealed, bloomier_map>)
+        s.add_number("value_bits", sealed.value_bits(), "value bits");
+    s.add_number("items", sealed.items(), "items");
+    s.add_rate("false_positive_rate", sealed.false_positive_rate(), "false-positive rate");
 }
 
 void add_own(sheet& s, const count_min& sketch) {
-    s.add_number("total", sketch.total(), "total");
-    s.add_name("rule", name_of(sketch.rule()));
-    s.add_number("counters", sketch.counters(), "counters");
+    s.add_number("width", sketch.width(), "width");
+    s.add_number("depth", sketch.depth(), "depth");
     s.add_number("counter_bits", 8 * bytes_of(sketch.counter_width()), "counter bits");
-    s.add_bytes("memory_bytes", sketch.memory_bytes(), "memory");
+    s.add_name("rule", name_of(sketch.rule()));
+    s.add_number("total", sketch.total(), "total");
+    const auto digits = [](double share) { return fmt::format("{:.4g}", share); };
+    s.add("epsilon", sketch.epsilon(), "epsilon", digits(sketch.epsilon()) + " of the total");
+    s.add("delta", sketch.delta(), "delta", digits(sketch.delta()));
 }
-
 void add_own(sheet& s, const heavy_hitters& keys) {
     add_own(s, keys.sketch());
     s.add_number("keys", keys.candidates().keys().size(), "keys kept");
 }
-
 void add_own(sheet& s, const reconcile::envelope& part) { s.add_name("part", name_of(part.kind())); }
 
 std::string describe_others(const message& m, const std::string& name, bool json) {
@@ -297,11 +321,13 @@ std::string describe_others(const message& m, const std::string& name, bool json
     std::visit(
         [&]<class Body>(const Body& body) {
             if constexpr (!has_array<Body>) {
-                s.add_name("hash", name_of(body.hash().family()));
                 add_own(s, body);
+                s.add_hash(body.hash());
             }
         },
         m.body);
+    if (const std::uint64_t memory = memory_of(m.body); memory > 0)
+        s.add_bytes("memory_bytes", memory, "memory");
     s.add_bytes("message_bytes", m.size, "message");
     return s.print(json);
 }
@@ -344,8 +370,8 @@ void add_info(command_line& app) {
     command.add_option("FILES", s->files, "Filters: files, URLs, or - for standard input").required();
     command.add_flag("--json", s->json, "Print one JSON object per filter");
     s->reading.add_to(command);
-    command.add_flag("-v,--verbose", s->verbose,
-                     "Also show which CPU instructions and memory pages are used");
+    command.add_flag("-v,--verbose", s->verbose, "Also show which CPU instructions and memory pages are used")
+        .excludes("--json");
     command.runs([s] {
         bool first = true;
         std::string wrong;  // with the last of the files that cannot be read

@@ -206,9 +206,15 @@ void key_options::add_to(command_line& command, const std::string& name, const s
         .add_option("--json-path PATH", json_path,
                     "Lines are JSON, and the key is the value at this path, e.g. user.id or /user/id "
                     "(default: none; the key is the whole line)")
-        .excludes("--field");
+        .excludes("--field")
+        .excludes("--csv")
+        .excludes("--tsv")
+        .excludes("--delimiter");
     command.add_flag("--words", words, "Each word of the text is a key")
         .excludes("--field")
+        .excludes("--csv")
+        .excludes("--tsv")
+        .excludes("--delimiter")
         .excludes("--json-path");
     command
         .add_option("--inner CHARACTERS", inner,
@@ -219,7 +225,9 @@ void key_options::add_to(command_line& command, const std::string& name, const s
         "--trim", trim,
         "Remove blanks, tabs and carriage returns from both ends of every key, and a byte-order mark "
         "from the start of a file");
-    command.add_flag("--null", null, "Records end with a NUL byte instead of a newline");
+    command.add_flag("--null", null, "Records end with a NUL byte instead of a newline")
+        .excludes("--csv")
+        .excludes("--tsv");
     command.add_flag("--integers", integers, "Keys are decimal integers, hashed as 64-bit numbers");
     command.add_flag(
         "--skip-missing", skip_missing,

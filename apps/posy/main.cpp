@@ -25,11 +25,13 @@ std::vector<std::string> take_peer_command(int& argc, char** argv) {
 
 int run(int argc, char** argv) {
     const std::vector<std::string> peer_command = take_peer_command(argc, argv);
-    program app("posy", "posy " POSY_VERSION,
-                "Bloom filters built to travel: sets in a few bits per item, sent in as few as theory allows",
-                "Files hold messages; - is standard input or output; a key is a line unless an option says "
-                "otherwise.\n"
-                "'posy COMMAND --help' shows examples; 'posy tour' shows everything in two minutes.");
+    program app(
+        "posy", "posy " POSY_VERSION,
+        "Bloom filters built to travel: sets in a few bits per item, sent in as few as theory allows",
+        "Files hold messages; - is standard input or output; a key is a line unless an option says "
+        "otherwise.\n"
+        "'posy COMMAND --help' shows examples; 'posy tour' shows everything in less than a minute.\n" +
+            std::string(amount_units));
     add_plan(app);
     add_build(app);
     add_query(app);

@@ -29,12 +29,13 @@ std::string manual(const program& app) {
             roff(posy.footer) + "\n.SH COMMANDS\n";
     for (const command_description& command : app.commands()) {
         page += ".SS posy " + command.name;
-        for (const std::string& argument : command.arguments) page += " " + argument;
+        for (const option_description& argument : command.arguments) page += " " + argument.names;
         page += "\n" + roff(command.what) + ".\n";
-        for (const option_description& o : command.options) {
-            page +=
-                fmt::format(".TP\n\\fB{}\\fR{}\n{}\n", roff(o.names),
-                            o.value.empty() ? "" : fmt::format(" \\fI{}\\fR", roff(o.value)), roff(o.help));
+        for (const auto* list : {&command.arguments, &command.options}) {
+            for (const option_description& o : *list) {
+                const std::string value = o.value.empty() ? "" : fmt::format(" \\fI{}\\fR", roff(o.value));
+                page += fmt::format(".TP\n\\fB{}\\fR{}\n{}\n", roff(o.names), value, roff(o.help));
+            }
         }
         if (!command.footer.empty()) page += ".PP\n.nf\n" + roff(command.footer) + "\n.fi\n";
     }
@@ -57,7 +58,8 @@ std::vector<std::string> flags_of(const command_description& command) {
     return flags;
 }
 
-// What a command line begins with: a command, or one with parts, whose options are taken together.
+// What a command line begins with: a command, or one with parts, whose options are taken together. `parts`
+// are the words that can follow: its parts, or the values of its first argument.
 struct first_word : command_description {
     std::vector<std::string> parts{};
 };
@@ -68,6 +70,7 @@ std::vector<first_word> first_words(const program& app) {
         const std::size_t space = command.name.find(' ');
         if (space == std::string::npos) {
             all.push_back({command});
+            if (!command.arguments.empty()) all.back().parts = command.arguments[0].choices;
             continue;
         }
         const std::string first = command.name.substr(0, space);
@@ -84,21 +87,34 @@ std::vector<first_word> first_words(const program& app) {
 
 std::string bash(const program& app) {
     std::vector<std::string> names;
-    std::string cases;
+    std::string cases, values;
     for (const first_word& command : first_words(app)) {
         names.push_back(command.name);
+        for (const option_description& o : command.options) {
+            if (o.choices.empty()) continue;
+            for (const std::string& name : flags_of({.options = {o}}))
+                values +=
+                    fmt::format("    \"{} {}\") values=\"{}\" ;;\n", command.name, name, joined(o.choices));
+        }
         cases += fmt::format("    {}) words=\"{}\" parts=\"{}\" ;;\n", command.name,
                              joined(flags_of(command)), joined(command.parts));
     }
     return fmt::format(R"(_posy() {{
-  local current=${{COMP_WORDS[COMP_CWORD]}} words= parts=
+  local current=${{COMP_WORDS[COMP_CWORD]}} before=${{COMP_WORDS[COMP_CWORD-1]}} words= parts= values=
+  [[ $before == = ]] && before=${{COMP_WORDS[COMP_CWORD-2]}}
+  [[ $current == = ]] && current=
   if (( COMP_CWORD == 1 )); then
     mapfile -t COMPREPLY < <(compgen -W "{}" -- "$current")
     return
   fi
   case ${{COMP_WORDS[1]}} in
 {}  esac
-  if (( COMP_CWORD == 2 )) && [[ $parts ]]; then
+  case "${{COMP_WORDS[1]}} $before" in
+{}  esac
+  if [[ $values ]]; then
+    local last=${{current##*,}}
+    mapfile -t COMPREPLY < <(compgen -W "$values" -P "${{current%"$last"}}" -- "$last")
+  elif (( COMP_CWORD == 2 )) && [[ $parts ]]; then
     mapfile -t COMPREPLY < <(compgen -W "$parts" -- "$current")
   elif [[ $current == -* ]]; then
     mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current")
@@ -108,7 +124,7 @@ std::string bash(const program& app) {
 }}
 complete -o filenames -F _posy posy
 )",
-                       joined(names), cases);
+                       joined(names), cases, values);
 }
 
 // Single quotes for the shell.
@@ -129,10 +145,11 @@ std::string zsh(const program& app) {
             std::ranges::replace(what, '[', '(');
             std::ranges::replace(what, ']', ')');
             std::ranges::replace(what, ':', ',');
-            for (const std::string& name : o.long_names) {
-                cases += " " + quoted(fmt::format("--{}[{}]{}", name, what,
-                                                  o.value.empty() ? "" : ":value:_files"));
-            }
+            const std::string value = o.choices.empty() ? (o.value.empty() ? "" : ":value:_files")
+                                      : o.several       ? ":value:_values -s , value " + joined(o.choices)
+                                                        : ":value:(" + joined(o.choices) + ")";
+            for (const std::string& name : o.long_names)
+                cases += " " + quoted(fmt::format("--{}[{}]{}", name, what, value));
         }
         cases += " ;;\n";
     }
@@ -156,7 +173,10 @@ std::string fish(const program& app) {
             script += fmt::format("complete -c posy -n '__fish_seen_subcommand_from {}'", command.name);
             for (const std::string& name : o.long_names) script += " -l " + name;
             for (const std::string& name : o.short_names) script += " -s " + name;
-            script += fmt::format("{} -d {}\n", o.value.empty() ? "" : " -r", quoted(o.help));
+            const std::string values =
+                quoted(o.several ? "(__fish_append , " + joined(o.choices) + ")" : joined(o.choices));
+            script += o.choices.empty() ? (o.value.empty() ? "" : " -r") : " -x -a " + values;
+            script += fmt::format(" -d {}\n", quoted(o.help));
         }
     }
     return script;

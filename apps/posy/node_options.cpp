@@ -82,11 +82,9 @@ void add_peer_options(command_line& command, node_arguments& a) {
     // No more than a quarter of what a small machine or container has.
     if (const auto quarter = base::usable_memory() / 4; quarter < parse_amount(a.peer_memory))
         a.peer_memory = std::to_string(quarter);
-    command
-        .add_option(
-            "--peer-memory SIZE", a.peer_memory,
-            "Memory in bytes for the summaries of all peers together and for messages being received, "
-            "e.g. 64MiB; by default at most a quarter of the machine's or container's")
+    add_amount(command, "--peer-memory SIZE", a.peer_memory,
+               "Memory in bytes for the summaries of all peers together and for messages being received, "
+               "e.g. 64MiB; by default at most a quarter of the machine's or container's")
         .shows_default();
     command
         .add_option("--poll SECONDS", a.poll,

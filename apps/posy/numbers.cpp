@@ -36,6 +36,11 @@ std::string rate(double share) {
     return fmt::format("{:.4g} (1 in {})", share, count(1 / share));
 }
 
+std::string fixed(double x, int digits) {
+    const bool vanishes = x != 0 && std::abs(x) < 0.5 * std::pow(10, -digits);
+    return vanishes ? fmt::format("{:.2g}", x) : fmt::format("{:.{}f}", x, digits);
+}
+
 std::string range(const estimate& e) {
     if (std::isinf(e.high)) return "at least " + count(e.low);
     return fmt::format("{} ({} … {})", count(e.value), count(e.low), count(e.high));
@@ -106,6 +111,7 @@ std::optional<std::string> without_commas(const std::string& text) {
 }  // namespace
 
 std::uint64_t parse_amount(const std::string& given) {
+    constexpr std::uint64_t largest_amount = 1'000'000'000'000'000'000;
     const std::string text = without_commas(given).value_or("?");
     if (text.starts_with("2^")) {
         unsigned power = 0;
@@ -113,10 +119,12 @@ std::uint64_t parse_amount(const std::string& given) {
         const auto [end, wrong] = std::from_chars(text.data() + 2, all, power);
         if (wrong == std::errc{} && end == all && power < 60) return std::uint64_t{1} << power;
     }
+    const bool digits = text.find_first_not_of("0123456789") == std::string::npos;
+    if (const auto whole = parse_decimal(text, 0); digits && whole && *whole <= largest_amount) return *whole;
     double number = 0;
     const auto [end, wrong] = std::from_chars(text.data(), text.data() + text.size(), number);
     const auto factor = factor_of({end, text.data() + text.size()});
-    if (wrong != std::errc{} || !factor || !(number >= 0) || number * *factor > 1e18) {
+    if (wrong != std::errc{} || !factor || !(number >= 0) || number * *factor > double{largest_amount}) {
         throw wrong_use("'" + given + "' is not an amount such as 1000, 10M (10,000,000) or 64KiB (65,536)");
     }
     const double amount = number * *factor;

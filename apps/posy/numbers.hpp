@@ -16,6 +16,8 @@ namespace posy::tool {
 std::string count(double n);         // 1,234,567
 std::string bytes(std::uint64_t n);  // 1,250,000 bytes (1.2 MiB)
 std::string rate(double share);      // 0.00819 (1 in 122)
+// With this many digits behind the point; in other ways only what would be shown as 0 and is not.
+std::string fixed(double x, int digits);
 std::string range(const estimate&);  // 1,000,213 (999,300 … 1,001,100); at least 12,345
 
 // An estimate for programs; what is not finite is null.
@@ -26,6 +28,9 @@ std::string table(const std::vector<std::vector<std::string>>& rows);
 
 // "10M" → 10,000,000, also "10m"; "1,000"; "1.5G"; "64KiB" → 65,536; "2^20". Throws wrong_use.
 std::uint64_t parse_amount(const std::string& text);
+// What the help says of it.
+inline constexpr const char* amount_units =
+    "In amounts, k, M, G and T stand for powers of 1000; KiB, MiB, GiB and TiB for powers of 1024.";
 
 // All of the text as a number.
 std::optional<double> parse_number(std::string_view text);

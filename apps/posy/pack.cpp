@@ -60,6 +60,11 @@ any_body pack_body(const options& o, any_body body, const std::string& name) {
         if (std::holds_alternative<compressed_filter>(body)) return plain_of(std::move(body), name);
         return body;
     }
+    if (std::holds_alternative<counting_filter>(body))
+        fmt::print(stderr,
+                   "posy: note: {}: a queryable filter has no counters: keys can no longer be removed from "
+                   "what is written\n",
+                   name);
     return take(compressed_filter::make(plain_of(std::move(body), name), *named<queryable_form>(o.queryable)),
                 name);
 }
@@ -68,8 +73,7 @@ any_body pack_body(const options& o, any_body body, const std::string& name) {
 void warn_of_other_codec(const options& o, byte_view message) {
     constexpr std::size_t codec_at = 6;
     const auto used = static_cast<codec_id>(message[codec_at]);
-    if (o.codec.empty() || !o.queryable.empty() || used == *named<codec_id>(o.codec) || used == codec_id::raw)
-        return;
+    if (o.codec.empty() || used == *named<codec_id>(o.codec) || used == codec_id::raw) return;
     fmt::print(stderr,
                "posy: note: readers reject {} for an array of this size, because it takes too long; coded as "
                "{} instead\n",
@@ -99,6 +103,42 @@ void pack_filter(const options& o) {
     save_bytes(o.output, message, &lock);
 }
 
+// What a filter is built by; without --from-keys there is one.
+void add_from_keys(command_line& pack, options& o) {
+    pack.add_flag(
+        "--from-keys", o.from_keys,
+        "FILES hold keys: build the filter with the lowest rate whose message fits into --max-bytes");
+    o.keys.add_to(
+        pack, "FILES",
+        "The filter, in a file or at a URL; with --from-keys, files of keys; - or none for standard input");
+    o.hash.add_to(pack);
+    add_amount(pack, "--max-memory SIZE", o.max_memory,
+               "With --from-keys: largest array at the receiver in bytes, e.g. 64KiB (default: no limit)");
+    pack.add_option("--max-hashes N", o.max_hashes,
+                    "With --from-keys: largest number of hashes per key (default: no limit)");
+    pack.all_need("--from-keys");
+}
+
+// How a filter that is there is read and coded.
+void add_codings(command_line& pack, options& o) {
+    pack.add_flag("--fast", o.fast, "Choose the faster codec, for a message that is up to 0.1 % larger");
+    pack.add_option(
+            "--codec", o.codec,
+            "Codec of the message (default: the one with the smallest message, or with --fast a fast one)")
+        .one_of(names_of<codec_id>())
+        .excludes("--fast");
+    pack.add_option("--queryable", o.queryable,
+                    "Compressed form that is queried without unpacking (default: none; the message is "
+                    "unpacked to query)")
+        .one_of(names_of<queryable_form>())
+        .excludes("--fast")
+        .excludes("--codec");
+    o.lock.add_to(pack);
+    o.reading.add_to(pack);
+    for (const char* option : {"--fast", "--codec", "--queryable", "--lock-wait", "--max-array"})
+        pack.find(option).excludes("--from-keys");
+}
+
 }  // namespace
 
 void add_pack(command_line& app) {
@@ -109,32 +149,11 @@ void add_pack(command_line& app) {
         "  posy pack --queryable small urls.posy -o urls.packed     'posy query' reads it as it is\n"
         "  posy pack --from-keys urls.txt --max-bytes 1400 -o packet   never a byte more\n"
         "  posy pack big.posy | ssh host posy unpack - -o big.posy");
-    o->keys.add_to(
-        pack, "FILES",
-        "The filter, in a file or at a URL; with --from-keys, files of keys; - or none for standard input");
-    o->hash.add_to(pack);
-    pack.add_flag(
-        "--from-keys", o->from_keys,
-        "FILES hold keys: build the filter with the lowest rate whose message fits into --max-bytes");
-    pack.add_option("--max-bytes SIZE", o->max_bytes,
-                    "Largest size of the whole message in bytes, e.g. 1400 (default: no limit)");
-    pack.add_option(
-        "--max-memory SIZE", o->max_memory,
-        "With --from-keys: largest array at the receiver in bytes, e.g. 64KiB (default: no limit)");
-    pack.add_option("--max-hashes N", o->max_hashes,
-                    "With --from-keys: largest number of hashes per key (default: no limit)");
-    pack.add_flag("--fast", o->fast, "Choose the faster codec, for a message that is up to 0.1 % larger");
-    pack.add_option(
-            "--codec", o->codec,
-            "Codec of the message (default: the one with the smallest message, or with --fast a fast one)")
-        .one_of(names_of<codec_id>());
-    pack.add_option("--queryable", o->queryable,
-                    "Compressed form that is queried without unpacking (default: none; the message is "
-                    "unpacked to query)")
-        .one_of(names_of<queryable_form>());
+    add_from_keys(pack, *o);
+    add_codings(pack, *o);
+    add_amount(pack, "--max-bytes SIZE", o->max_bytes,
+               "Largest size of the whole message in bytes, e.g. 1400 (default: no limit)");
     pack.add_option("-o,--output FILE", o->output, "File to write; - for standard output").shows_default();
-    o->lock.add_to(pack);
-    o->reading.add_to(pack);
     pack.runs([o] { o->from_keys ? pack_keys(*o) : pack_filter(*o); });
 
     struct state {

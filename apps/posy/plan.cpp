@@ -89,7 +89,7 @@ std::string describe(const plan& p) {
     text += row("hash", fmt::format("{}, whose collisions add {:.2g} to the rate", name_of(p.hash),
                                     hash_collision_rate(p.hash, static_cast<double>(p.items))));
     text += row("false-positive rate", rate(p.false_positive_rate));
-    text += row("fill", fmt::format("{:.2f} %", 100 * p.fill));
+    text += row("fill", fixed(100 * p.fill, 2) + " %");
     text += row("memory", bytes(p.memory_bytes()));
     text += row("file, as built", bytes(expected_message(p, coding::raw).total()));
     text += row("message, compressed", coded(p, p.message_bits));
@@ -127,7 +127,7 @@ std::string describe(const std::vector<plan>& rows, bool as_json) {
     if (!rows.empty() && rows[0].delta_bits) cells[0].emplace_back("delta b/item");
     for (const plan& p : rows) {
         cells.push_back({std::to_string(p.hashes), fmt::format("{:.4g}", p.bits_per_item()),
-                         count(static_cast<double>(p.memory_bytes())), fmt::format("{:.1f}", 100 * p.fill),
+                         count(static_cast<double>(p.memory_bytes())), fixed(100 * p.fill, 1),
                          fmt::format("{:.3g}", p.false_positive_rate),
                          fmt::format("{:.4g}", p.message_bits_per_item()),
                          count(static_cast<double>(expected_message(p, coding::smallest).total()))});
@@ -228,13 +228,15 @@ void add_plan(command_line& app) {
     s->shape.add_to(command, "none; needed except for --sketch alone");
     s->family.add_to(command);
     command.add_flag("--json", s->json, "Print one JSON object");
-    command.add_flag("--tradeoff", s->table,
-                     "Show the best plan for every number of hashes instead of one plan");
+    const option tradeoffs = command.add_flag(
+        "--tradeoff", s->table, "Show the best plan for every number of hashes instead of one plan");
+    for (const char* more : {"--window", "--value-bits", "--difference", "--spectral", "--sketch"})
+        tradeoffs.excludes(more);
     s->bounds.add_to(command);
     command
         .add_option("--plot FILE", s->plot,
-                    "File for a picture of the rate against hashes and bits per item, in SVG; needs "
-                    "gnuplot (default: no picture)")
+                    "File for pictures of the rate against hashes, and against bits per item of the array "
+                    "and of the message, in SVG; needs gnuplot (default: no picture)")
         .excludes("--tradeoff")
         .excludes("--sketch");
     command.runs([s] {

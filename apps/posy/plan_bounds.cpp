@@ -17,12 +17,13 @@ using nlohmann::ordered_json;
 
 // "1M" or "2^64": universes are larger than the numbers that count bytes.
 double parse_universe(const std::string& text) {
-    if (!text.starts_with("2^")) return static_cast<double>(parse_amount(text));
-    const auto exponent = parse_decimal(text.substr(2), 0);
-    if (!exponent || *exponent > 1000)
-        throw failure("plan: --universe " + text +
-                      ": give a number, e.g. 1G, or a power of two up to 2^1000");
-    return std::ldexp(1.0, static_cast<int>(*exponent));
+    try {
+        if (!text.starts_with("2^")) return static_cast<double>(parse_amount(text));
+        const auto exponent = parse_decimal(text.substr(2), 0);
+        if (exponent && *exponent <= 1000) return std::ldexp(1.0, static_cast<int>(*exponent));
+    } catch (const wrong_use&) {
+    }
+    throw failure("plan: --universe " + text + ": give a number, e.g. 1G, or a power of two up to 2^1000");
 }
 
 std::string digits(double value) { return std::isfinite(value) ? fmt::format("{:.4g}", value) : "–"; }

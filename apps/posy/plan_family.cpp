@@ -47,11 +47,12 @@ void family_options::add_to(command_line& command) {
         "number of keys per window, where a key counts once in each generation that sees it (default: none)");
     command.add_option("--value-bits BITS", value_bits_,
                        "Also plan a Bloomier map with values of this many bits, 1 to 64 (default: none)");
-    command.add_option("--difference N", difference_,
-                       "Also plan the reconciliation of two such sets that differ by this many items, e.g. "
-                       "1k (default: none)");
-    command.add_option("--items-there N", items_there_,
-                       "With --difference: number of items in the other set (default: --items)");
+    add_amount(command, "--difference N", difference_,
+               "Also plan the reconciliation of two such sets that differ by this many items, e.g. 1k "
+               "(default: none)");
+    add_amount(command, "--items-there N", items_there_,
+               "With --difference: number of items in the other set (default: --items)")
+        .needs("--difference");
     command.add_flag(
         "--spectral", spectral_,
         "Also plan a spectral filter, which estimates how often each of --items different keys came");

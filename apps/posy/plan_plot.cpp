@@ -9,8 +9,10 @@
 namespace posy::tool {
 namespace {
 
+// Where the plan stands, its rate, and what its message takes; nothing if there is no such plan.
 std::string point(double x, const result<plan>& p) {
-    return p && p->false_positive_rate > 0 ? fmt::format("{} {}\n", x, p->false_positive_rate) : "";
+    if (!p || !(p->false_positive_rate > 0)) return "";
+    return fmt::format("{} {} {}\n", x, p->false_positive_rate, p->message_bits_per_item());
 }
 
 std::string rate_by_hashes(const plan& p) {
@@ -43,27 +45,36 @@ std::string rate_by_bits(const plan& p, bool best) {
 void plot_plan(const plan& p, const std::string& path) {
     const std::string script =
         rate_by_hashes(p) + rate_by_bits(p, false) + rate_by_bits(p, true) +
-        fmt::format(R"(set terminal svg size 900,420 dynamic background rgb 'white' font 'sans,13'
-set multiplot layout 1,2
+        fmt::format(R"($plan << EOD
+{1} {0} {2} {3}
+EOD
+plan = "pt 7 ps 1.1 lc rgb '#d0421b' title 'the plan'"
+set terminal svg size 1350,420 dynamic background rgb 'white' font 'sans,13'
+set multiplot layout 1,3
 set logscale y
 set format y '10^{{%L}}'
 set grid ytics lc rgb '#dddddd'
 set ylabel 'false-positive rate'
 set key top right
 set xlabel 'hashes, at {0:.4g} bits per item'
-plot $hashes with linespoints pt 7 ps 0.5 lc rgb '#7b4fa3' title '{2}', \
-  '-' with points pt 7 ps 1.1 lc rgb '#d0421b' title 'the plan'
-{1} {3}
-e
-set xlabel 'bits per item'
-plot $fixed with lines lw 2 lc rgb '#7b4fa3' title '{1} hashes', \
+plot $hashes with linespoints pt 7 ps 0.5 lc rgb '#7b4fa3' title '{4}', \
+  $plan using 1:3 with points @plan
+set key bottom left
+set xlabel 'bits per item of the array'
+plot $fixed with lines lw 2 lc rgb '#7b4fa3' title '{6}', \
   $best with lines lw 2 lc rgb '#2f855a' title 'best number', \
-  '-' with points pt 7 ps 1.1 lc rgb '#d0421b' title 'the plan'
-{0} {3}
-e
+  $plan using 2:3 with points @plan
+set xlabel 'bits per item of the message, compressed'
+set xrange [0:{5:.4g}]
+plot $fixed using 3:2 with lines lw 2 lc rgb '#7b4fa3' title '{6}', \
+  $best using 3:2 with lines lw 2 lc rgb '#2f855a' title 'best number for the array', \
+  0.5**x with lines lw 1 dt 2 lc rgb '#777777' title 'lower bound', \
+  $plan using 4:3 with points @plan
 unset multiplot
 )",
-                    p.bits_per_item(), p.hashes, name_of(p.layout), p.false_positive_rate);
+                    p.bits_per_item(), p.hashes, p.false_positive_rate, p.message_bits_per_item(),
+                    name_of(p.layout), 2 * p.message_bits_per_item(),
+                    p.hashes == 1 ? "1 hash" : fmt::format("{} hashes", p.hashes));
     draw(script, path);
 }
 

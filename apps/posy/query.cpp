@@ -21,6 +21,7 @@ struct options {
     reading_options reading;
     bool invert = false, count = false, quiet = false, near = false, json = false;
     std::string alphabet = std::string(dictionary::printable_ascii());
+    std::optional<command_line> command;
 };
 
 // One question, to any kind of filter.
@@ -144,7 +145,9 @@ void run(const options& o, const Filter& filter) {
 void run(const options& o) {
     o.keys.refuse_both_from_stdin(o.filter);
     if (o.near && o.keys.integers) throw failure("--near changes characters; it does not go with --integers");
+    o.how.refuse_for_file(*o.command, o.filter);
     message m = load_message(o.filter, o.reading.limits(), o.how);
+    if (!o.quiet) warn_if_past_plan(m.body, display_name(o.filter));
     if (const auto* compressed = std::get_if<compressed_filter>(&m.body)) return run(o, *compressed);
     if (const auto* counting = std::get_if<counting_filter>(&m.body)) return run(o, counting->projection());
     if (const auto* sealed = std::get_if<sealed_filter>(&m.body)) return run(o, *sealed);
@@ -180,9 +183,13 @@ void add_query(command_line& app) {
         "--near", o->near,
         "Accept also keys that are one edit away from a key of the set: a character inserted, deleted or "
         "replaced, or two neighbours swapped; keys have at most 1024 bytes");
-    command.add_option("--alphabet CHARACTERS", o->alphabet,
-                       "Characters that --near inserts and substitutes (default: printable ASCII)");
-    command.add_flag("--json", o->json, "Print the counts as a JSON object");
+    command
+        .add_option("--alphabet CHARACTERS", o->alphabet,
+                    "Characters that --near inserts and substitutes (default: printable ASCII)")
+        .needs("--near");
+    command.add_flag("--json", o->json, "Print the counts of all files together as a JSON object")
+        .excludes("--count");
+    o->command = command;
     command.runs([o] { run(*o); });
 }
 

@@ -25,7 +25,7 @@ struct options {
     key_options keys;
     reading_options reading;
     hash_options hash{hash_family::siphash};
-    std::optional<option> family;  // --hash
+    std::optional<option> family, size;  // --hash, --bits-per-item
     std::string method = "exact", in, out, limit;
     double bits_per_item = 10;
     unsigned digest_bits = 64;
@@ -145,8 +145,8 @@ void show_costs(const options& o, const outcome& d) {
     std::string line = fmt::format("posy: {} only here and {} only there", count(double(d.only_here.size())),
                                    count(double(d.only_there.size())));
     if (!exact) {
-        line += fmt::format("; expected to be {:.2f} % and {:.2f} % of the differences",
-                            100 * d.here_expected, 100 * d.there_expected);
+        line += fmt::format("; expected to be {} % and {} % of the differences",
+                            fixed(100 * d.here_expected, 2), fixed(100 * d.there_expected, 2));
     }
     line += '\n';
     const auto cost = [&](const char* what, const traffic& t) {
@@ -212,6 +212,10 @@ void show(const options& o, const key_table& table, const outcome& d) {
 void check(const options& o) {
     const std::size_t files = o.keys.files.size();
     const bool pipes = !o.in.empty();
+    if (o.size->given() && o.method == "exact")
+        throw failure(
+            "--bits-per-item is the size of a filter or tree, and --method exact has none; leave it out, or "
+            "choose another --method");
     if (o.in.empty() != o.out.empty()) throw failure("--in and --out must be given together");
     if ((files > 1) + !o.peer_command.empty() + (pipes || o.remote) != 1 || files < 1 || files > 2) {
         throw failure(
@@ -314,14 +318,18 @@ void add_reconcile(command_line& app, const std::vector<std::string>& peer_comma
                        "Named pipe to read the messages of the peer from; needs --out (default: none)");
     command.add_option("--out PIPE", o->out,
                        "Named pipe to write the messages for the peer to; needs --in (default: none)");
-    command.add_option("--limit SIZE", o->limit,
-                       "Largest message to accept from a peer in bytes, e.g. 64MiB (default: 1GiB)");
+    add_amount(command, "--limit SIZE", o->limit,
+               "Largest message to accept from a peer in bytes, e.g. 64MiB (default: 1GiB)");
     o->reading.add_to(command);
     command.add_flag("-v,--verbose", o->verbose,
                      "Show on standard error how many bytes and round trips it took");
-    command.add_flag("--json", o->json, "Print the differences and what they took as a JSON object");
+    command.add_flag("--json", o->json, "Print the differences and what they took as a JSON object")
+        .excludes("--missing-here")
+        .excludes("--missing-there")
+        .excludes("--verbose");
     o->hash.add_to(command, "a random one for each run; with --remote, that of the peer");
     o->family = command.find("--hash");
+    o->size = command.find("--bits-per-item");
     command.runs([o] {
         std::signal(SIGPIPE, SIG_IGN);  // the other side's end is an error with a text
         run(*o);

@@ -122,7 +122,7 @@ void add_replay(command_line& app) {
     command.add_option("--proxies N", a->base.proxies, "Number of proxies").between(1, 64).shows_default();
     add_amount(command, "--memory SIZE", a->base.memory,
                "Memory for objects in each proxy, in bytes, e.g. 64MiB (default: 16M)");
-    command.add_option("--items N", a->base.items, "Objects that the summary of each proxy is planned for")
+    add_amount(command, "--items N", a->base.items, "Objects that the summary of each proxy is planned for")
         .shows_default();
     command.add_option("--fpr RATE", a->base.rate, "False-positive rate of each summary").shows_default();
     command.add_flag("--keep-siblings", a->base.keep_siblings,
@@ -134,8 +134,8 @@ void add_replay(command_line& app) {
                     "are not counted")
         .between(1, 1000)
         .shows_default();
-    command.add_option("--requests N", a->requests,
-                       "Replay at most this many requests of the trace (default: all)");
+    add_amount(command, "--requests N", a->requests,
+               "Replay at most this many requests of the trace, e.g. 10k (default: all)");
     command.add_option("--report FOLDER", a->report,
                        "Folder for a report in Markdown, HTML, SVG and CSV (default: none); needs gnuplot");
     command.add_option("--as-origin PORT", a->as_origin, "Be the origin of a laboratory, on this port")

@@ -212,9 +212,8 @@ void add_seen(command_line& app) {
     command.add_option("--window TIME", o->window,
                        "How long to remember a key, e.g. 90s, 0.5s, 10m, 1.5h or 7d; a number alone is in "
                        "seconds (default: that of the --state file; needed if there is none)");
-    command
-        .add_option("-n,--items N", o->items,
-                    "Largest number of keys per window; a key counts once in each generation that sees it")
+    add_amount(command, "-n,--items N", o->items,
+               "Largest number of keys per window; a key counts once in each generation that sees it")
         .shows_default();
     command
         .add_option("-f,--fpr RATE", o->rate,
@@ -238,6 +237,8 @@ void add_seen(command_line& app) {
         .shows_default();
     command.add_flag("-v,--invert", o->invert, "Print the keys that may have been seen");
     o->lock.add_to(command);
+    for (const char* option : {"--save-every", "--lock-wait", "--max-array"})
+        command.find(option).needs("--state");
     o->hash.add_to(command);
     o->command = command;
     command.runs([o] { run(*o); });

@@ -89,12 +89,14 @@ void draw_report(const simulate::report& r, const std::string& path) {
          path);
 }
 
+std::vector<std::string> names_of_systems() {
+    std::vector<std::string> names;
+    for (const auto& system : simulate::systems()) names.emplace_back(system.name);
+    return names;
+}
+
 void simulate_system(const simulate_arguments& a) {
     const auto* system = simulate::find_system(a.system);
-    if (!system) {
-        throw failure(
-            fmt::format("simulate: there is no system '{}'; 'posy simulate --list' shows them", a.system));
-    }
     if (!a.plot.empty()) check_gnuplot();
     const simulate::report r = system->run(a.options);
     print(a.as_json ? to_json(r).dump(2) + "\n" : simulate::table(r));
@@ -110,7 +112,8 @@ void add_simulate(command_line& app) {
         "  posy simulate tree --nodes 1000 --objects 100k\n"
         "  posy simulate attenuated --seed 7 --plot attenuated.svg --json");
     auto a = std::make_shared<simulate_arguments>();
-    command.add_option("SYSTEM", a->system, "Name of the system (default: list the systems)");
+    command.add_option("SYSTEM", a->system, "Name of the system (default: list the systems)")
+        .one_of(names_of_systems());
     command.add_flag("--list", a->list, "List the systems, one per line");
     add_amount(command, "--nodes N", a->nodes, "Number of nodes, e.g. 10k (default: the system's own)");
     add_amount(command, "--objects N", a->objects, "Number of objects, e.g. 1M (default: the system's own)");

@@ -11,6 +11,15 @@ namespace posy::tool {
 
 bool is_url(const std::string& path) { return path.starts_with("http://") || path.starts_with("https://"); }
 
+void fetch_options::refuse_for_file(const command_line& command, const std::string& path) const {
+    if (!offered || is_url(path)) return;
+    for (const char* option : {"--timeout", "--max-time", "--max-size", "--token-file", "--tls-ca"}) {
+        if (command.given(option))
+            throw failure(std::string(option) + " is for a URL, and " + display_name(path) +
+                          " is not; leave it out");
+    }
+}
+
 #ifdef POSY_NODE
 
 void fetch_options::add_to(command_line& command) {
@@ -23,10 +32,9 @@ void fetch_options::add_to(command_line& command) {
                     "For a URL: seconds for the whole answer, however steadily it comes; at least --timeout")
         .between(0.001, 86'400.0)
         .shows_default();
-    command
-        .add_option("--max-size SIZE", max_size,
-                    "For a URL: largest answer to accept, in bytes, e.g. 64MiB; the array in it may take as "
-                    "much, or less if --max-array is smaller")
+    add_amount(command, "--max-size SIZE", max_size,
+               "For a URL: largest answer to accept, in bytes, e.g. 64MiB; the array in it may take as much, "
+               "or less if --max-array is smaller")
         .shows_default();
     command.add_option("--token-file FILE", token_file,
                        "For a URL: file with the token that the server wants, sent as Authorization: Bearer "

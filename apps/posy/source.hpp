@@ -21,6 +21,8 @@ struct fetch_options {
     bool offered = false;  // the command has these options
 
     void add_to(command_line&);
+    // Throws failure if one of them is given and this is not a URL.
+    void refuse_for_file(const command_line&, const std::string& path) const;
     // Where the URL leads. Throws failure when it or an option makes no sense.
     node::remote remote(const std::string& url, const read_limits&) const;
 };

@@ -19,13 +19,6 @@ command_line add_command(command_line& program, const std::string& name, const s
     return program.add_command(name, what, "Examples:\n" + examples);
 }
 
-option add_amount(command_line& command, const std::string& names, std::uint64_t& into,
-                  const std::string& help) {
-    return command.add_option(names, into, help).reads([](const std::string& text) {
-        return std::to_string(parse_amount(text));
-    });
-}
-
 void add_threads(command_line& command, unsigned& into) {
     command.add_option("--threads N", into, "Number of threads; 0 for one per core")
         .between(0, 1024)
@@ -37,8 +30,8 @@ read_limits reading_options::limits() const {
 }
 
 void reading_options::add_to(command_line& command) {
-    command.add_option(
-        "--max-array SIZE", max_array,
+    add_amount(
+        command, "--max-array SIZE", max_array,
         "Most memory in bytes that decoding one message may take, and that the short messages of one input "
         "may take together, e.g. 2GiB (default: 62 MiB plus 32 times the bytes of the message, at most 4 "
         "GiB)");
@@ -53,9 +46,6 @@ std::string text_of(const error& why, std::string_view option) {
     return why.limit ? fmt::format("{} ({})", why.text(), option) : why.text();
 }
 
-namespace {
-
-// Of the arrays of a message, at least. Whatever else a message holds takes no more memory than its bytes.
 std::uint64_t memory_of(const any_body& body) {
     const auto of_bits = [](std::uint64_t bits) { return bits / 8; };
     return std::visit(
@@ -77,6 +67,8 @@ std::uint64_t memory_of(const any_body& body) {
         },
         body);
 }
+
+namespace {
 
 // What the messages of one input take beyond what their bytes pay for: together no more than one message may.
 class shared_allowance {
@@ -249,6 +241,11 @@ void warn_if_past_plan(const any_body& body, const std::string& path) {
     if (const auto* plain = std::get_if<bloom_filter>(&body)) warn_if_past_plan(*plain, path);
     if (const auto* counting = std::get_if<counting_filter>(&body))
         warn_if_past_plan(counting->projection(), path);
+    if (const auto* compressed = std::get_if<compressed_filter>(&body)) {
+        const auto planned = compressed->provenance().planned;  // unpacked only if there may be a reason
+        if (planned && compressed->items().value_or(0) > planned->items)
+            warn_if_past_plan(take(compressed->unpack(), path), path);
+    }
 }
 
 void print(std::string_view text) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "command_line.hpp"
+#include "numbers.hpp"
 #include "posy/message.hpp"
 #include "source.hpp"
 
@@ -37,8 +38,23 @@ T take(result<T> value, const std::string& name) {
 
 // "-" is standard input or output, everywhere.
 std::string display_name(const std::string& path, bool output = false);
-// An option for a number as parse_amount() reads it: 500M, 64KiB, 2^20.
-option add_amount(command_line&, const std::string& names, std::uint64_t& into, const std::string& help);
+// An option for a number as parse_amount() reads it: 500M, 64KiB, 2^20. A text keeps what was written.
+template <option_value T>
+option add_amount(command_line& command, const std::string& names, T& into, const std::string& help) {
+    const option added = command.add_option(names, into, help);
+    if constexpr (std::same_as<T, std::string>) {
+        return added.check([](const std::string& text) {
+            try {
+                parse_amount(text);
+            } catch (const wrong_use& wrong) {
+                return std::string(wrong.what());
+            }
+            return std::string();
+        });
+    } else {
+        return added.reads([](const std::string& text) { return std::to_string(parse_amount(text)); });
+    }
+}
 
 // The option --threads; 0 stands for all cores.
 void add_threads(command_line&, unsigned& into);
@@ -53,6 +69,8 @@ struct reading_options {
 
 // The one message of a file or URL.
 message load_message(const std::string& path, const read_limits&, const fetch_options& = {});
+// Of the arrays of a message, at least. Whatever else a message holds takes no more memory than its bytes.
+std::uint64_t memory_of(const any_body&);
 // "a filter", "a sealed filter", …
 std::string kind_name(const any_body&);
 // The plain filter of a body: itself, the projection of a counting filter, the array of a queryable one or of

@@ -66,9 +66,8 @@ void add_trace_query(command_line& trace) {
     const auto o = std::make_shared<query_options>();
     command_line command =
         add_command(trace, "query", "Say whether, and when, packets were recorded in digests",
-                    "  posy trace query digests attack.pcap\n"
-                    "  posy trace query https://r3.example/digests "
-                    "4500001c00010000401100000a0000010a00000200350035000800000\n"
+                    "  posy trace query https://r3.example/digests attack.pcap\n"
+                    "  posy trace query digests 4500001c00010000401100000a0000010a0000020035003500080000\n"
                     "Exit status: 0 if a packet was seen, 1 if none was, 2 on an error.");
     command.add_option("DIGESTS", o->digests, "Folder that 'posy trace record' wrote, or the URL of one")
         .required();

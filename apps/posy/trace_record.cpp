@@ -143,11 +143,9 @@ void add_trace_record(command_line& trace) {
         trace, "record", "Remember the packets of an interface or a capture file in digests",
         "  posy trace record -i eth0 -o /var/lib/digests --keep 10GiB\n"
         "  posy trace record -i capture.pcap -o digests\n"
-        "A page of digests ends after --interval or --packets, whichever comes first, and can be asked for "
-        "as soon\n"
-        "as it has ended. The oldest pages are removed when all of them take more than --keep. SIGINT and "
-        "SIGTERM\n"
-        "save what was recorded. The folder can be served by any web server.");
+        "A page of digests ends after --interval or --packets, whichever comes first, and can be asked for\n"
+        "as soon as it has ended. The oldest pages are removed when all of them take more than --keep.\n"
+        "SIGINT and SIGTERM save what was recorded. The folder can be served by any web server.");
     command
         .add_option("-i,--input INPUT", o->input,
                     "Name of a capture file (- is standard input) or of an interface, any for all of them")

@@ -150,9 +150,8 @@ void add_trace_route(command_line& trace) {
     command_line command = add_command(
         trace, "route", "Find the way of a packet, from the digests of the routers",
         "  posy trace route network.txt attack.pcap --victim r3\n"
-        "The topology has a line for each router: its name, the folder or URL of its digests ('-' if it has "
-        "none),\n"
-        "and its neighbours. '#' begins a comment; folders are relative to the file.\n"
+        "The topology has a line for each router: its name, the folder or URL of its digests ('-' if it\n"
+        "has none), and its neighbours. '#' begins a comment; folders are relative to the file.\n"
         "  r1  digests/r1                  r2\n"
         "  r2  https://r2.example/digests  r1 r3\n"
         "  r3  digests/r3                  r2\n"

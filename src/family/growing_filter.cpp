@@ -16,6 +16,7 @@
 #include "filter/count_distribution.hpp"
 #include "layout/all.hpp"
 #include "posy/algebra.hpp"
+#include "posy/standing.hpp"
 
 namespace posy {
 namespace {
@@ -247,7 +248,10 @@ result<bloom_filter> growing_filter::fold_down() const {
     if (!small) return small.error();
     bloom_filter& filter = small->front();
     filter.set_items(items_);
-    filter.set_planned(promise{static_cast<std::uint64_t>(std::max(1.0, different_keys(0))), rate_});
+    // As many as it is later found to hold: repeated keys do not put it past its plan.
+    const auto stands = standing_of(filter);
+    const double held = std::ceil(stands ? stands->items : different_keys(0));
+    filter.set_planned(promise{static_cast<std::uint64_t>(std::max(1.0, held)), rate_});
     return std::move(filter);
 }
 

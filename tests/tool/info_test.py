@@ -23,20 +23,26 @@ FIELDS = {
     "delta": ["file", "kind", "bits", "hashes", "layout", "hash", "seed", "intersection", "items", "generation",
               "base_generation", "base_checksum", "flips", "message_bytes"],
     "queryable": PLAIN + ["form", "compressed_bytes"] + END,
-    "sealed": ["file", "kind", "hash", "items", "false_positive_rate", "message_bytes"],
-    "map": ["file", "kind", "hash", "items", "false_positive_rate", "value_bits", "message_bytes"],
-    "sketch": ["file", "kind", "hash", "total", "rule", "counters", "counter_bits", "memory_bytes", "message_bytes"],
-    "spectral": ["file", "kind", "hash", "total", "estimated_items", "method", "counters", "counter_bits", "hashes", "layout",
-                 "memory_bytes", "wrong", "message_bytes"],
-    "heavy_hitters": ["file", "kind", "hash", "total", "rule", "counters", "counter_bits", "memory_bytes", "keys",
-                      "message_bytes"],
-    "growing": ["file", "kind", "hash", "items", "estimated_items", "false_positive_rate",
-                "planned_false_positive_rate", "arrays", "bits", "message_bytes"],
-    "window": ["file", "kind", "hash", "planned_items", "items", "false_positive_rate",
-               "planned_false_positive_rate", "remembered_at_least_seconds", "forgotten_after_seconds", "generations",
-               "arrays", "bits_per_array", "hashes", "memory_bytes", "message_bytes"],
-    "reconciliation": ["file", "kind", "hash", "part", "message_bytes"],
+    "sealed": ["file", "kind", "bits", "items", "false_positive_rate", "hash", "seed", "message_bytes"],
+    "map": ["file", "kind", "bits", "value_bits", "items", "false_positive_rate", "hash", "seed", "message_bytes"],
+    "sketch": ["file", "kind", "width", "depth", "counter_bits", "rule", "total", "epsilon", "delta", "hash", "seed", "memory_bytes", "message_bytes"],
+    "spectral": ["file", "kind", "counters", "counter_bits", "hashes", "layout", "method", "total", "estimated_items", "wrong", "hash", "seed",
+                 "memory_bytes", "message_bytes"],
+    "heavy_hitters": ["file", "kind", "width", "depth", "counter_bits", "rule", "total", "epsilon", "delta", "keys", "hash", "seed",
+                      "memory_bytes", "message_bytes"],
+    "growing": ["file", "kind", "bits", "arrays", "layout", "items", "estimated_items", "false_positive_rate",
+                "planned_false_positive_rate", "hash", "seed", "memory_bytes", "message_bytes"],
+    "window": ["file", "kind", "bits", "arrays", "bits_per_array", "hashes", "layout", "planned_items", "past_plan", "items",
+               "false_positive_rate", "planned_false_positive_rate", "remembered_at_least_seconds",
+               "forgotten_after_seconds", "generations", "hash", "seed", "memory_bytes", "message_bytes"],
+    "reconciliation": ["file", "kind", "part", "hash", "seed", "message_bytes"],
 }
+
+# The word for people of a field, in every kind that has it.
+WORDS = {"bits": "bits", "hashes": "hashes", "hash": "hash", "planned_items": "items planned", "items": "items",
+         "estimated_items": "different items", "false_positive_rate": "false-positive rate",
+         "planned_false_positive_rate": "  planned", "total": "total", "epsilon": "epsilon", "delta": "delta",
+         "arrays": "arrays", "memory_bytes": "memory", "message_bytes": "message"}
 
 
 class InfoTest(ToolTest):
@@ -62,6 +68,35 @@ class InfoTest(ToolTest):
             if info.get("bits_per_item"):
                 self.assertAlmostEqual(info["bits_per_item"] * info["items"], info["bits"])
                 self.assertAlmostEqual(info["message_bits_per_item"] * info["items"], info["message_bits"])
+
+    def test_the_same_word_for_the_same_thing(self):
+        for file in sorted(glob.glob(os.path.join(MESSAGES, "*.posy"))):
+            kind = json.JSONDecoder().raw_decode(self.posy("info", "--json", file).decode())[0]
+            rows = [line[:22].rstrip() for line in self.posy("info", file).decode().split("\n\n")[0].splitlines()]
+            for field, word in WORDS.items():
+                if kind.get(field) is not None:
+                    self.assertIn(word, rows, (file, field))
+
+    def test_every_kind_has_its_seed(self):
+        def seeds(*make, stdin="a\nb\n"):
+            self.posy(*make, "--seed", "77", stdin=stdin)
+            text = self.posy("info", "x.posy").decode()
+            self.assertRegex(text, r"(?m)^hash +\S+, seed 77$", make)
+            self.assertEqual(int(json.loads(self.posy("info", "--json", "x.posy"))["seed"], 16), 77, make)
+            os.remove(self.path("x.posy"))
+        seeds("build", "-o", "x.posy")
+        seeds("build", "--counting", "-o", "x.posy")
+        seeds("build", "--growing", "-o", "x.posy")
+        seeds("seal", "-o", "x.posy")
+        seeds("seal", "--values", "-o", "x.posy", stdin="a\t1\nb\t2\n")
+        seeds("count", "-o", "x.posy")
+        seeds("count", "--spectral", "--items", "10", "-o", "x.posy")
+        seeds("seen", "--window", "1m", "--state", "x.posy")
+
+    def test_a_window_past_its_plan(self):
+        self.posy("seen", "--window", "1m", "--items", "10", "--state", "w.posy", stdin=self.lines(0, 1000))
+        self.assertTrue(json.loads(self.posy("info", "--json", "w.posy"))["past_plan"])
+        self.assertRegex(self.posy("info", "w.posy").decode(), r"(?m)^items planned +10; exceeded by [\d,]+$")
 
     def test_a_delta_names_its_base(self):
         self.posy("build", "-n", "100", "-o", "a.posy", stdin=self.lines(0, 50))

@@ -39,8 +39,10 @@ class ReportTest(unittest.TestCase):
         cls.out = cls.papers(*cls.ARGUMENTS, "-o", "report").stdout
 
     @classmethod
-    def papers(cls, *args, status=0):
-        done = subprocess.run([POSY, "papers", *args], capture_output=True, text=True, cwd=cls.scratch.name, timeout=300)
+    def papers(cls, *args, status=0, environment=None):
+        # 2026-05-01, and the same for every report.
+        done = subprocess.run([POSY, "papers", *args], capture_output=True, text=True, cwd=cls.scratch.name, timeout=300,
+                              env={**os.environ, "SOURCE_DATE_EPOCH": "1777593600", **(environment or {})})
         assert done.returncode == status, f"posy papers {' '.join(args)}: {done.stderr}"
         return done
 

@@ -6,9 +6,10 @@ import base64
 import math
 import os
 import re
+import subprocess
 import xml.etree.ElementTree as xml
 
-from papers_report import TABLES, ReportTest, log2_binomial, main, read_csv
+from papers_report import POSY, TABLES, ReportTest, log2_binomial, main, read_csv
 
 TRIALS = 200
 
@@ -44,6 +45,68 @@ class Papers(ReportTest):
         self.assertEqual(links, {f for f in os.listdir(self.dir) if f.endswith(".csv")})
         self.assertEqual([h for h in re.findall(r"^## (.*)$", markdown, re.M)], headings)
         self.assertEqual(markdown.count(" ✗"), self.text("report.html").count(" ✗"))
+
+    def test_it_opens_with_what_made_it_and_its_contents(self):
+        version = subprocess.run([POSY, "--version"], capture_output=True, text=True).stdout.strip()
+        markdown = self.text("report.md")
+        opening = markdown[:markdown.index("\n## ")]
+        page = xml.fromstring(self.text("report.html")).find("body")
+        points = ["".join(li.itertext()) for li in page.find("ul")]
+        for saying in [f"Version: {version}", f"Trials: {TRIALS} of each simulation", "Seeds: trial i", "Date: 2026-05-01"]:
+            self.assertIn("- " + saying, opening)
+            self.assertTrue(any(p.startswith(saying) for p in points), saying)
+        chapters = [(h.get("id"), h.text) for h in page.findall("h2")]
+        self.assertEqual([(a.get("href"), a.text) for a in page.find("nav").iter("a")], [("#" + name, title) for name, title in chapters])
+        self.assertEqual(re.findall(r"(?m)^- \[(.*)\]\(#(chapter-\d+)\)$", opening), [(title, name) for name, title in chapters])
+        for name, _ in chapters:
+            self.assertEqual(markdown.count(f'<a id="{name}"></a>'), 1)
+        done = self.papers("--only", "fan1998", "--trials", "0", "-o", "when", status=2, environment={"SOURCE_DATE_EPOCH": "May"})
+        self.assertIn("SOURCE_DATE_EPOCH=May: give the seconds since 1970", done.stderr)
+
+    def test_tables_3_to_5_show_what_was_measured(self):
+        rows = {(r["bits_per_item"], r["hashes"]): r for r in self.rows("fan1998") if r["quantity"] == "rate"}
+        row = rows["8", "5"]
+        shown = f"{float(row['measured']):.3g} ± {float(row['standard_error']):.1g}"
+        self.assertIn(f"| {row['printed']} / {float(row['computed']):.4g} / {shown} |", self.text("report.md"))
+        tables = self.text("report.md").split("Table 3: false")[1].split("Figure 4: false")[0]
+        cells = re.findall(r"/ [^/|]* / (0 of [\d,]+|[\d.e-]+ ± [\d.e-]+) \|", tables)
+        self.assertEqual(len(cells), len(rows))
+
+    def test_points_have_error_bars(self):
+        for name in ["fan1998_figure4", "mitzenmacher2002_figure1", "mitzenmacher2002_figure2", "slides_rate_by_hashes"]:
+            rows = self.rows(name)
+            columns = [c for c in rows[0] if c.endswith("_measured")]
+            tried = 0
+            for row in rows:
+                for column in columns:
+                    error = row[column.replace("_measured", "_standard_error")]
+                    self.assertEqual(row[column] == "", error == "", name)
+                    if error:
+                        self.assertTrue(0 < float(error) < float(row[column]), (name, row))
+                        tried += 1
+            self.assertGreater(tried, 5, name)
+            self.assertIn("± standard error", self.text(name + ".svg"))
+
+    def test_no_two_pictures_are_alike(self):
+        drawings = set()
+        for name in PICTURES:
+            text = self.text(name + ".svg")
+            drawings.add(tuple(sorted(re.findall(r"<path[^>]* d=['\"]([^'\"]{200,})", text))))
+        self.assertEqual(len(drawings), len(PICTURES))
+        # The slide that repeats Figure 4 shows how far its points are from their formula.
+        rows = self.numbers("slides_rate_by_bits")
+        self.assertGreater(len(rows), 20)
+        for row in rows:  # odds of 7e-6 each
+            self.assertLess(abs(row["measured"] - row["expected"]), 4.5 * row["standard_error"], row)
+
+    def test_plural_forms(self):
+        self.papers("--only", "fan1998,simulation,survey", "--trials", "1", "-o", "one")
+        for file in ["report.md", "report.html"]:
+            with open(os.path.join(self.scratch.name, "one", file), encoding="utf-8") as f:
+                text = f.read()
+            self.assertNotRegex(text, r"\b1 (filters|trials|entries|messages|keys)\b")
+            self.assertRegex(text, r"\b1 filter\b")
+            self.assertRegex(text, r"\b1 trial\b")
 
     def test_every_printed_entry_is_there_and_the_misprints_are_marked(self):
         misprints = read_csv(TABLES, "misprints.csv")

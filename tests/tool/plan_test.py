@@ -99,7 +99,10 @@ class Plan(ToolTest):
         with open(self.path("curve.svg")) as f:
             svg = f.read()
         self.assertIn("<svg", svg)
-        self.assertIn("bits per item", svg)
+        self.assertIn("bits per item of the array", svg)
+        self.assertIn("bits per item of the message", svg)
+        self.posy("plan", "-n", "10k", "-k", "1", "--layout", "spread", "--minimize", "message", "--plot", "curve.svg")
+        self.assertIn("1 hash<", self.read("curve.svg").decode())
         self.fails("plan", "-n", "1M", "--plot", "no/such/curve.svg", saying="no/such/curve.svg")
 
     def test_plans_that_were_wrong_once(self):
@@ -132,7 +135,7 @@ class Planned(ToolTest):
         self.assertEqual(predicted["bits"], info["bits"])
         self.assertEqual(info["predicted_false_positive_rate"], predicted["false_positive_rate"])
         text = self.posy("info", "f").decode()
-        self.assertRegex(text, r"(?m)^items planned +5,000\nitems inserted +1,000$")
+        self.assertRegex(text, r"(?m)^items planned +5,000\nitems +1,000$")
         self.assertNotIn("as planned", text)
         for args in [[], ["--queryable", "small"], ["--queryable", "fast"], ["--queryable", "list"]]:
             self.posy("pack", "f", *args, "-o", "p")

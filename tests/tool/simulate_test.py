@@ -46,7 +46,7 @@ class Simulate(ToolTest):
         self.assertIn("svg", xml.etree.ElementTree.fromstring(self.read("tree.svg")).tag)
 
     def test_wrong_use(self):
-        self.fails("simulate", "shrubbery", saying="there is no system 'shrubbery'")
+        self.fails("simulate", "shrubbery", saying="SYSTEM: shrubbery not in {mesh,")
         self.fails("simulate", "tree", "--loss", "2", saying="--loss")
         self.fails("simulate", "tree", "--nodes", "many", saying="--nodes")
         self.fails("simulate", "tree", "--nodes", "1", saying="--nodes is 1; this system takes at least 2")

@@ -19,6 +19,38 @@ class Written(ToolTest):
             self.posy("plan", f"--items={text}", "-f", "0.01", status=2)
             self.assertIn("is not an amount such as 1000, 10M (10,000,000) or 64KiB (65,536)", self.stderr)
 
+    def test_every_command_reads_the_same_amounts_and_names_the_option(self):
+        self.write("keys", "a\n")
+        self.posy("build", "keys", "-o", "f.posy")
+        for command in [["plan", "-f", "0.01", "--items"], ["plan", "-n", "10", "--max-memory"], ["plan", "-n", "10", "--difference"],
+                        ["build", "keys", "-o", "x", "--items"], ["query", "f.posy", "keys", "--max-array"], ["info", "f.posy", "--max-array"],
+                        ["query", "http://127.0.0.1:9/f", "keys", "--max-size"], ["pack", "f.posy", "--max-bytes"],
+                        ["seen", "keys", "--window", "1s", "--items"], ["reconcile", "keys", "keys", "--limit"], ["flows", "--memory"],
+                        ["flows", "--top"], ["simulate", "mesh", "--nodes"], ["papers", "--trials"], ["trace", "plan", "--packets-per-second"],
+                        ["trace", "record", "-i", "x", "-o", "y", "--keep"], ["node", "--items"], ["node", "--peer-memory"],
+                        ["proxy", "--memory"], ["proxy", "--disk-bytes"], ["replay", "--items"], ["replay", "--requests"], ["replay", "--memory"]]:
+            with self.subTest(command=command):
+                self.posy(*command, "1x", status=2)
+                self.assertRegex(self.stderr, rf"\Aposy: {command[-1]}: '1x' is not an amount such as 1000, 10M \(10,000,000\) or 64KiB \(65,536\); "
+                                              rf"try 'posy {command[0]}.*--help'\n\Z")
+
+    def test_what_k_and_m_are_is_the_same_everywhere(self):
+        for command in ["plan", "build", "seen", "pack", "flows", "reconcile", "simulate", "papers", "node", "proxy", "replay", "info"]:
+            self.assertIn("In amounts, k, M, G and T stand for powers of 1000; KiB, MiB, GiB and TiB for powers of 1024.",
+                          self.posy(command, "--help").decode(), command)
+        # Bytes: a limit that is not raised says what it is.
+        self.posy("build", "-n", "100k", "-o", "f.posy", stdin="a\n")
+        self.posy("pack", "f.posy", "-o", "p.posy")
+        for text, size in [("1k", 1000), ("1KiB", 1024), ("2K", 2000)]:
+            self.fails("info", "p.posy", "--max-array", text, saying=f"above the limit of {size};")
+        # Items of a window; packets of a router.
+        self.posy("seen", "--window", "1m", "--items", "2k", "--state", "s.posy", stdin="a\n")
+        self.assertEqual(json.loads(self.posy("info", "--json", "s.posy"))["planned_items"], 2000)
+        router = [json.loads(self.posy("trace", "plan", "--packets-per-second", text, "--json")) for text in ["1k", "1000"]]
+        self.assertEqual(router[0], router[1])
+        # A whole number is exact, however large.
+        self.assertEqual(self.planned("-n", "1000000007", "-f", "0.01")["items"], 1_000_000_007)
+
     def test_shares(self):
         self.assertEqual(self.planned("-n", "1M", "-f", "1%"), self.planned("-n", "1M", "-f", "0.01"))
         self.assertEqual(self.planned("-n", "1M", "-f", "0.1%"), self.planned("-n", "1M", "-f", "0.001"))

@@ -48,6 +48,9 @@ std::uint64_t small_trials(const laboratory&);
 // The simulations as a table: for the report and for the terminal.
 table simulation_table(const laboratory&);
 
+// "1 filter", "1,000 filters".
+std::string several(std::uint64_t n, const std::string& one);
+
 // Digits enough to compare with what is printed.
 std::string shown(double value);
 // Empty where nothing was measured.

@@ -4,6 +4,8 @@
 #include <fmt/core.h>
 
 #include <array>
+#include <cstdlib>
+#include <ctime>
 #include <filesystem>
 
 #include "catalogue.hpp"
@@ -52,8 +54,10 @@ std::string summary(const papers::laboratory& lab, const std::vector<std::string
         if (!chosen(name)) return;
         const auto entries = papers::entries_of(from);
         const auto a = papers::compare(entries);
-        text += fmt::format("{:<18}{}: {} of {} printed entries are their formula, {} are misprints\n", name,
-                            what, a.right, a.entries, a.misprints.size());
+        text += fmt::format("{:<18}{}: {} of {} printed entries are their formula, {}\n", name, what, a.right,
+                            a.entries,
+                            a.misprints.size() == 1 ? "1 is a misprint"
+                                                    : fmt::format("{} are misprints", a.misprints.size()));
     };
     line("fan1998", "Tables 3 to 5", papers::source::fan1998);
     line("mitzenmacher2002", "Tables I to VII", papers::source::mitzenmacher2002);
@@ -64,7 +68,7 @@ std::string summary(const papers::laboratory& lab, const std::vector<std::string
             rows.emplace_back();
             for (const auto& cell : row) rows.back().push_back(cell.text);
         }
-        text += fmt::format("\n{} trials, n = {}, bytes\n{}\n", count(static_cast<double>(lab.trials())),
+        text += fmt::format("\n{}, n = {}, bytes\n{}\n", papers::several(lab.trials(), "trial"),
                             count(static_cast<double>(papers::items)), table(rows));
     }
     return text;
@@ -81,6 +85,32 @@ std::string listed() {
         text += line(e.document, e.where, e.kind, papers::heading_of(e.section), e.what);
     }
     return text;
+}
+
+// When the report is made; SOURCE_DATE_EPOCH, if set, says so for reports that are to be reproduced.
+std::string date() {
+    std::time_t when = std::time(nullptr);
+    if (const char* fixed = std::getenv("SOURCE_DATE_EPOCH")) {
+        const auto seconds = parse_decimal(fixed, 0);
+        if (!seconds || *seconds > 253'402'300'799)  // the end of the year 9999
+            throw failure(std::string("SOURCE_DATE_EPOCH=") + fixed + ": give the seconds since 1970");
+        when = static_cast<std::time_t>(*seconds);
+    }
+    std::tm utc{};
+    gmtime_r(&when, &utc);
+    return fmt::format("{:04}-{:02}-{:02}", utc.tm_year + 1900, utc.tm_mon + 1, utc.tm_mday);
+}
+
+std::vector<std::string> about(std::uint64_t trials) {
+    return {
+        fmt::format("Version: posy {}", POSY_VERSION),
+        trials == 0 ? "Trials: none, formulas alone"
+                    : fmt::format("Trials: {} of each simulation; a hundredth of them for a column of a "
+                                  "table, a thousandth for a rate",
+                                  count(static_cast<double>(trials))),
+        "Seeds: trial i of a simulation has the seed i, from 0 on; every other experiment has fixed seeds "
+        "of its own, so that the same trials give the same report",
+        "Date: " + date()};
 }
 
 papers::section index_of(const std::vector<std::string>& names) {
@@ -136,9 +166,12 @@ void add_papers(command_line& app) {
     command.add_option("--only", s->only, "Chapters to write, separated by commas (default: all)")
         .separated_by(',')
         .one_of(chapter_names());
-    command.add_flag(
-        "--list", s->list,
-        "Write no report; list every table, figure and formula of the documents with its section");
+    command
+        .add_flag("--list", s->list,
+                  "Write no report; list every table, figure and formula of the documents with its section")
+        .excludes("--output")
+        .excludes("--trials")
+        .excludes("--only");
     add_threads(command, s->threads);
     command.runs([s] {
         if (s->list) return print(listed());
@@ -157,7 +190,7 @@ void add_papers(command_line& app) {
         }
         for (const chapter* c : chosen) c->ask(lab);
         lab.run(s->threads != 0 ? s->threads : base::usable_cores());
-        papers::report report{"The papers, computed again", {index_of(names)}};
+        papers::report report{"The papers, computed again", about(s->trials), {index_of(names)}};
         for (const chapter* c : chosen) {
             report.sections.push_back(c->write(lab));
             report.sections.back().title = papers::number_of(c->name) + " " + report.sections.back().title;

@@ -55,6 +55,8 @@ std::string anchor(std::string name) {
     return name;
 }
 
+std::string chapter_anchor(std::size_t number) { return fmt::format("chapter-{}", number); }
+
 std::string quoted(const std::string& field) {
     if (field.find_first_of(",\"\n") == std::string::npos) return field;
     std::string safe = "\"";
@@ -73,8 +75,15 @@ std::string piped(const std::string& text) {
 
 class markdown {
   public:
-    explicit markdown(const std::string& title) : text_("# " + title + "\n") {}
-    void chapter(const std::string& title) { text_ += "\n## " + title + "\n"; }
+    explicit markdown(const report& r) : text_("# " + r.title + "\n") {
+        (*this)(list{r.about});
+        text_ += "\nContents:\n\n";
+        for (std::size_t i = 0; i < r.sections.size(); ++i)
+            text_ += fmt::format("- [{}](#{})\n", r.sections[i].title, chapter_anchor(i));
+    }
+    void chapter(const std::string& title) {
+        text_ += fmt::format("\n<a id=\"{}\"></a>\n\n## {}\n", chapter_anchor(chapters_++), title);
+    }
     void operator()(const heading& h) {
         text_ += fmt::format("\n<a id=\"{}\"></a>\n\n### {}\n", anchor(h.section), heading_of(h.section));
     }
@@ -90,7 +99,8 @@ class markdown {
                 const std::string text =
                     c.link.empty() ? piped(c.text) : fmt::format("[{}](#{})", c.text, anchor(c.link));
                 text_ += "| " + (c.misprint ? "**" + text + "** ✗" : text) +
-                         (c.beside.empty() ? "" : " / " + c.beside) + " ";
+                         (c.beside.empty() ? "" : " / " + c.beside) +
+                         (c.measured.empty() ? "" : " / " + c.measured) + " ";
             }
             text_ += "|\n";
             if (i != 0) continue;
@@ -106,6 +116,7 @@ class markdown {
 
   private:
     std::string text_;
+    std::size_t chapters_ = 0;
 };
 
 // ---- HTML ------------------------------------------------------------------------------------------------
@@ -135,7 +146,7 @@ std::string linked(const cell& c) {
 
 class html {
   public:
-    html(const std::string& title, fs::path directory) : directory_(std::move(directory)) {
+    html(const report& r, fs::path directory) : directory_(std::move(directory)) {
         text_ = fmt::format(R"(<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -164,9 +175,17 @@ figcaption {{ font-size: 0.9rem; color: #555; }}
 <body>
 <h1>{0}</h1>
 )",
-                            escaped(title));
+                            escaped(r.title));
+        (*this)(list{r.about});
+        text_ += "<nav><p>Contents:</p>\n<ul>\n";
+        for (std::size_t i = 0; i < r.sections.size(); ++i)
+            text_ += fmt::format("<li><a href=\"#{}\">{}</a></li>\n", chapter_anchor(i),
+                                 escaped(r.sections[i].title));
+        text_ += "</ul></nav>\n";
     }
-    void chapter(const std::string& title) { text_ += "<h2>" + escaped(title) + "</h2>\n"; }
+    void chapter(const std::string& title) {
+        text_ += fmt::format("<h2 id=\"{}\">{}</h2>\n", chapter_anchor(chapters_++), escaped(title));
+    }
     void operator()(const heading& h) {
         text_ += fmt::format("<h3 id=\"{}\">{}</h3>\n", anchor(h.section), escaped(heading_of(h.section)));
     }
@@ -183,8 +202,9 @@ figcaption {{ font-size: 0.9rem; color: #555; }}
             const std::string kind = i == 0 ? "th" : "td";
             text_ += "<tr>";
             for (const cell& c : t.rows[i]) {
-                const std::string small =
-                    c.beside.empty() ? "" : fmt::format("<small>{}</small>", escaped(c.beside));
+                std::string small;
+                for (const std::string& line : {c.beside, c.measured})
+                    if (!line.empty()) small += fmt::format("<small>{}</small>", escaped(line));
                 text_ += fmt::format(fmt::runtime(c.misprint ? "<{0} class=\"misprint\"><b>{1} ✗</b>{2}</{0}>"
                                                              : "<{0}>{1}{2}</{0}>"),
                                      kind, linked(c), small);
@@ -214,6 +234,7 @@ figcaption {{ font-size: 0.9rem; color: #555; }}
   private:
     fs::path directory_;
     std::string text_;
+    std::size_t chapters_ = 0;
 };
 
 }  // namespace
@@ -251,8 +272,8 @@ void sheet::append_to(section& s) const {
 // ---- Files -----------------------------------------------------------------------------------------------
 
 void write(const report& r, const fs::path& directory) {
-    markdown plain(r.title);
-    html page(r.title, directory);
+    markdown plain(r);
+    html page(r, directory);
     for (const section& s : r.sections) {
         plain.chapter(s.title);
         page.chapter(s.title);

@@ -18,7 +18,8 @@ struct cell {
     std::string text;
     std::string beside{};  // ours, next to what is printed
     bool misprint = false;
-    std::string link{};  // the section it leads to
+    std::string link{};      // the section it leads to
+    std::string measured{};  // next to ours
 };
 
 using csv_row = std::vector<std::string>;
@@ -84,8 +85,10 @@ class sheet {
     data data_;
 };
 
+// It opens with what made it and with its contents.
 struct report {
     std::string title;
+    std::vector<std::string> about;  // version, trials, seeds, date
     std::vector<section> sections;
 };
 

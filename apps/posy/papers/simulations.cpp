@@ -158,14 +158,15 @@ section write_simulation(const laboratory& lab) {
     std::uint64_t checks = 0;
     for (const auto& p : simulations()) checks += tally_of(lab, p)->checks;
     s.parts.emplace_back(paragraph{fmt::format(
-        "{} trials per case. A trial inserts the keys 0 to 9,999 into a filter under a seed of its own "
+        "{} per case. A trial inserts the keys 0 to 9,999 into a filter under a seed of its own "
         "(XXH3-128, the number of the trial), codes the array with the range coder and puts it into a "
         "message. For the delta, 500 keys are replaced and the exclusive-or of the two generations is coded. "
         "Sizes are those of the payload: everything that is needed to decode the array but its geometry, "
         "which the receiver of a stream of filters has already. The whole frame adds geometry, seed, item "
-        "count, lengths and checksum, and for a delta the base it belongs to. {} messages were read back and "
-        "compared. The deviation belongs to the number of ones, not to the coder.",
-        lab.trials(), checks)});
+        "count, lengths and checksum, and for a delta the base it belongs to. Messages that were read back "
+        "and "
+        "compared: {}. The deviation belongs to the number of ones, not to the coder.",
+        several(lab.trials(), "trial"), checks)});
     s.parts.emplace_back(simulation_table(lab));
     std::string sizes;
     for (const auto& p : simulations()) {

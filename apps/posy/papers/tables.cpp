@@ -5,15 +5,22 @@
 #include <cmath>
 
 #include "chapters.hpp"
+#include "numbers.hpp"
 #include "posy/theory.hpp"
 
 namespace posy::tool::papers {
+
+std::string several(std::uint64_t n, const std::string& one) {
+    return count(static_cast<double>(n)) + " " + one + (n == 1 ? "" : "s");
+}
 
 std::string shown(double value) { return fmt::format("{:.4g}", value); }
 
 std::string shown(const tally* t, purpose why, double bits_per_item, unsigned hashes) {
     if (!t) return "–";
     const rate_check r = check_rate(*t, why, bits_per_item, hashes);
+    const std::uint64_t asked = t->hits.count() * laboratory::queries(why);
+    if (t->hits.sum() == 0) return "0 of " + count(static_cast<double>(asked));
     return fmt::format("{:.3g} ± {:.1g}", r.measured, r.standard_error);
 }
 
@@ -31,9 +38,13 @@ unsigned hashes_of(const printed_entry& e) { return static_cast<unsigned>(e.k())
 
 paragraph how_to_read(const agreement& a, const std::string& measured) {
     return {fmt::format(
-        "{} of {} printed entries are their formula rounded to the printed digits; {} are not and are "
-        "marked ✗. A cell shows the printed figure and, after it, ours with more digits.{}",
-        a.right, a.entries, a.entries - a.right, measured)};
+        "{} of {} printed entries are their formula rounded to the printed digits; {}. A cell shows the "
+        "printed figure and, after it, ours with more digits.{}",
+        a.right, a.entries,
+        a.entries == a.right       ? "there is no other"
+        : a.entries == a.right + 1 ? "one is not and is marked ✗"
+                                   : fmt::format("{} are not and are marked ✗", a.entries - a.right),
+        measured)};
 }
 
 // The measured value of an entry and its standard error, for the data file.
@@ -68,8 +79,8 @@ data entries_file(const std::string& name, const laboratory& lab, purpose why,
 
 // ---- Summary Cache ---------------------------------------------------------------------------------------
 
-table fan_table(const std::vector<printed_entry>& entries, const std::string& number) {
-    table t{"Table " + number + ": false-positive rate", {{"m/n"}}};
+table fan_table(const laboratory& lab, const std::vector<printed_entry>& entries, const std::string& number) {
+    table t{"Table " + number + ": false-positive rate, printed, computed and measured", {{"m/n"}}};
     const unsigned first = 8 * (static_cast<unsigned>(std::stoul(number)) - 3) + 1;
     if (number == "3") t.rows[0].emplace_back("best k");
     for (unsigned k = first; k < first + 8; ++k) t.rows[0].emplace_back("k = " + std::to_string(k));
@@ -79,10 +90,14 @@ table fan_table(const std::vector<printed_entry>& entries, const std::string& nu
         auto row = std::ranges::find_if(t.rows, same);
         if (row == t.rows.end()) row = t.rows.insert(row, {cell(e.bits_per_item)});
         row->push_back(beside(e));
+        const tally* seen = e.quantity == "rate" ? lab.find(purpose::rate, e.m(), hashes_of(e)) : nullptr;
+        if (seen) row->back().measured = shown(seen, purpose::rate, e.m(), hashes_of(e));
     }
     for (auto& row : t.rows) row.resize(t.rows[0].size(), cell(""));
     return t;
 }
+
+std::string several_entries(std::uint64_t n) { return n == 1 ? "1 entry" : fmt::format("{} entries", n); }
 
 // The measured rates, all 411 together: how far from their expectations, in standard errors.
 paragraph fan_measured(const laboratory& lab, const std::vector<printed_entry>& entries) {
@@ -105,11 +120,13 @@ paragraph fan_measured(const laboratory& lab, const std::vector<printed_entry>& 
         return 100 * static_cast<double>(part) / static_cast<double>(tried);
     };
     return {fmt::format(
-        "Every rate was measured, too: {} filters of 10,000 keys per entry, each asked for 100,000 others. "
-        "Of the {} entries that had ten or more hits to expect, {:.0f} % lie within one standard error of "
+        "Every rate was measured, too, and is shown behind ours with its standard error: {} of 10,000 keys "
+        "per entry, asked for 100,000 others each. Of the {} that had ten or more hits to expect, {:.0f} % "
+        "lie within one standard error of "
         "the expected rate of filters of this size and {:.0f} % within two (68 and 95 were to be expected); "
         "the farthest is {:.1f} away.",
-        lab.trials(purpose::rate), tried, percent(one), percent(two), farthest)};
+        several(lab.trials(purpose::rate), "filter"), several_entries(tried), percent(one), percent(two),
+        farthest)};
 }
 
 // ---- Compressed Bloom Filters ----------------------------------------------------------------------------
@@ -137,8 +154,10 @@ table column_table(const laboratory& lab, const std::vector<printed_entry>& entr
             t.rows[0].emplace_back(e.bits_per_item);
             t.rows[1].emplace_back(e.hashes);
             t.rows[2].push_back(beside(e));
-            t.rows[3].emplace_back(
-                !seen || e.quantity == "raw" ? "–" : fmt::format("{:.4f}", seen->payload.mean() * 8 / items));
+            t.rows[3].emplace_back(!seen || e.quantity == "raw"
+                                       ? "–"
+                                       : fmt::format("{:.4f} ± {:.1g}", seen->payload.mean() * 8 / items,
+                                                     seen->payload.standard_error() * 8 / items));
         }
     }
     if (t.rows[4].size() == 1) t.rows.erase(t.rows.begin() + 4);
@@ -164,9 +183,9 @@ sheet claims_sheet() {
 std::string measured_columns(const laboratory& lab) {
     if (lab.trials() == 0) return "";
     return fmt::format(
-        " Measured: {} filters of 10,000 keys per column, coded by our coder (all of the payload counted) "
-        "and asked for 10,000 other keys each.",
-        lab.trials(purpose::column));
+        " Measured, with standard errors: {} of 10,000 keys per column, coded by our coder (all of the "
+        "payload counted) and asked for 10,000 other keys each.",
+        several(lab.trials(purpose::column), "filter"));
 }
 
 }  // namespace
@@ -187,7 +206,7 @@ section write_fan(const laboratory& lab) {
     s.parts.emplace_back(fan_measured(lab, entries));
     for (const char* number : {"3", "4", "5"}) {
         s.parts.emplace_back(heading{"fan1998/table" + std::string(number)});
-        s.parts.emplace_back(fan_table(entries, number));
+        s.parts.emplace_back(fan_table(lab, entries, number));
     }
     s.parts.emplace_back(entries_file("fan1998", lab, purpose::rate, entries, false));
     s.parts.emplace_back(heading{"fan1998/figure4"});
