@@ -51,7 +51,9 @@ TEST(distinct_counter, the_error_is_the_one_stated) {
         }
         shares.expect_mean(1, 5);
         EXPECT_LT(shares.deviation(), 1.25 * distinct_counter::standard_error);
-        if (values >= 20'000) EXPECT_GT(shares.deviation(), 0.75 * distinct_counter::standard_error);
+        if (values >= 20'000) {
+            EXPECT_GT(shares.deviation(), 0.75 * distinct_counter::standard_error);
+        }
         EXPECT_GE(held, 170u);
     }
 }

@@ -19,7 +19,7 @@ namespace {
 // ---- Figure 2 ---------------------------------------------------------------------------------------------
 
 // The figure's flow has sent 2 bytes, as far as its counters tell, and sends 4 more.
-constexpr std::uint32_t bytes_before = 2, bytes_new = 4;
+constexpr std::uint64_t bytes_before = 2, bytes_new = 4;
 
 // A sketch of either kind, and how it counts.
 struct counter_sketch {
