@@ -62,7 +62,7 @@ class Streams(ToolTest):
         self.assertEqual(stream.hear(), "1\tb\n")
         self.assertEqual(stream.hear(), "\n")
         self.assertEqual(stream.end(), 0)
-        self.fails("count", "--every", "1s", "--top", "0", stdin="a\n", saying="--top 0 keeps none")
+        self.fails("count", "--every", "1s", "--top", "0", stdin="a\n", saying="--top 0 keeps no keys")
 
     def known(self, state, keys):
         """Which of the keys the state has seen."""
