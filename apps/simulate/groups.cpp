@@ -1,21 +1,28 @@
 // Groups under leaders: members tell their leader, leaders gossip the unions; objects change, are looked up
-// from leader to leader, and some leaders crash.
+// by all nodes, and some leaders crash.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <random>
 #include <unordered_map>
 
+#include "holdings.hpp"
 #include "mesh_costs.hpp"
 #include "network.hpp"
 #include "posy/overlay/group_node.hpp"
 #include "posy/shared_filters.hpp"
 #include "posy/theory.hpp"
 #include "systems.hpp"
+#include "tally.hpp"
 
 namespace posy::simulate {
 namespace {
+
+using overlay::group_kind;
+using overlay::group_node;
+using overlay::outbox;
 
 constexpr double latency = 50;  // ms
 constexpr std::uint64_t change_every = 2000;
@@ -37,48 +44,42 @@ class group_world {
 
     std::uint64_t groups() const { return groups_; }
     const overlay::group_settings& how() const { return how_; }
-    network<overlay::group_node>& net() { return net_; }
-    std::vector<node_id>& nodes() { return nodes_; }
+    network<group_node>& net() { return net_; }
+    const holdings& truth() const { return truth_; }
+    const std::vector<node_id>& nodes() const { return truth_.nodes(); }
+    node_id random_node() { return nodes()[below(nodes().size())]; }
     std::uint64_t below(std::uint64_t bound) { return random_() % bound; }
-    static std::string name_of(std::uint64_t object) { return "object " + std::to_string(object); }
-    const std::vector<std::uint64_t>& objects_of(node_id who) { return objects_[who]; }
-    bool has(node_id who, std::uint64_t object) const {
-        const auto found = holder_.find(object);
-        return found != holder_.end() && found->second == who;
-    }
     // The leader whom a node would ask.
     node_id leader_of(node_id who) {
         const auto& node = *net_.find(who);
         return node.leads() ? who : *node.leader();
     }
-    double objects_in_group(node_id leader) {
-        double sum = 0;
-        for (const node_id who : nodes_)
-            sum += leader_of(who) == leader ? static_cast<double>(objects_[who].size()) : 0;
-        return sum;
+    // The false-positive rate of each leader's union.
+    std::unordered_map<node_id, double> rates() {
+        const auto& g = how_.terms.geometry;
+        std::unordered_map<node_id, double> objects, all;
+        for (const node_id who : nodes())
+            objects[leader_of(who)] += static_cast<double>(truth_.objects_of(who).size());
+        for (const auto& [leader, number] : objects)
+            all[leader] = theory::spread_rate(number, static_cast<double>(g.bits), g.hashes);
+        return all;
     }
     void change(node_id who) {
-        auto& mine = objects_[who];
-        net_.at(who, [&](overlay::group_node& n, std::uint64_t now, overlay::outbox&) {
-            n.remove(digest_of(mine.back()), now);
-            holder_.erase(mine.back());
-            mine.back() = ++last_;
-            holder_[last_] = who;
-            n.insert(digest_of(last_), now);
+        net_.at(who, [&](group_node& n, std::uint64_t now, outbox&) {
+            n.remove(digest_of(truth_.drop(who, truth_.objects_of(who).size() - 1)), now);
+            n.insert(digest_of(truth_.add(who)), now);
         });
     }
     void crash(node_id who) {
-        for (const std::uint64_t object : objects_[who]) holder_.erase(object);
-        objects_.erase(who);
-        std::erase(nodes_, who);
+        truth_.leave(who);
         net_.crash(who);
     }
     // Every leader knows every other in its present version, and every member's leader has all of it.
     bool settled() {
         std::uint64_t leaders = 0;
         std::optional<std::uint64_t> hash;
-        for (const node_id who : nodes_) leaders += net_.find(who)->leads();
-        for (const node_id who : nodes_) {
+        for (const node_id who : nodes()) leaders += net_.find(who)->leads();
+        for (const node_id who : nodes()) {
             const auto& node = *net_.find(who);
             if (!node.leads()) {
                 const auto* leader = net_.find(*node.leader());
@@ -99,22 +100,18 @@ class group_world {
     }
 
     digest digest_of(std::uint64_t object) const {
-        return hasher(how_.terms.geometry.hash)(std::string_view(name_of(object)));
+        return hasher(how_.terms.geometry.hash)(std::string_view("object " + std::to_string(object)));
     }
 
   private:
     void join(node_id who, std::uint64_t objects) {
         const auto leader = who <= groups_ ? std::nullopt : std::optional<node_id>(1 + who % groups_);
-        auto node = *overlay::group_node::make(who, "node-" + std::to_string(who), how_, leader, 1, random_(),
-                                               net_.now(), &pool_);
+        auto node = *group_node::make(who, "node-" + std::to_string(who), how_, leader, 1, random_(),
+                                      net_.now(), &pool_);
         if (who > 1 && !leader) node.add_contact(1 + below(who - 1));
-        for (std::uint64_t i = 0; i < objects; ++i) {
-            objects_[who].push_back(++last_);
-            holder_[last_] = who;
-            node.insert(digest_of(last_), net_.now());
-        }
+        truth_.enter(who);
+        for (std::uint64_t i = 0; i < objects; ++i) node.insert(digest_of(truth_.add(who)), net_.now());
         net_.join(who, std::move(node));
-        nodes_.push_back(who);
         // Not all beats at the same time.
         net_.run_until(net_.now() + 1 + below(3));
     }
@@ -123,50 +120,87 @@ class group_world {
     overlay::group_settings how_;
     std::mt19937_64 random_;
     shared_filters pool_;
-    network<overlay::group_node> net_;
-    std::vector<node_id> nodes_;
-    std::unordered_map<node_id, std::vector<std::uint64_t>> objects_;
-    std::unordered_map<std::uint64_t, node_id> holder_;
-    std::uint64_t last_ = 0;
+    network<group_node> net_;
+    holdings truth_;
 };
 
-void look_up(report& r, group_world& w, std::uint64_t queries) {
-    const auto& g = w.how().terms.geometry;
-    std::unordered_map<node_id, double> rate;  // of each union
-    double all = 0;
-    for (const node_id who : w.nodes()) {
-        if (!w.net().find(who)->leads()) continue;
-        rate[who] = theory::spread_rate(w.objects_in_group(who), static_cast<double>(g.bits), g.hashes);
-        all += rate[who];
+// Lookups from random nodes, of objects that others have or that nobody has.
+class lookups {
+  public:
+    lookups(group_world& w, std::uint64_t queries, bool existing) : world_(w), rates_(w.rates()) {
+        for (const auto& each : rates_) all_ += each.second;
+        const auto misled = misled_so_far();
+        const std::uint64_t bytes = bytes_so_far();
+        constexpr std::uint64_t at_a_time = 1000;
+        for (std::uint64_t done = 0; done < queries; done += at_a_time)
+            ask(std::min(at_a_time, queries - done), existing);
+        const auto n = static_cast<double>(right_.count());
+        in_vain_ = static_cast<double>(misled_so_far() - misled) / n;
+        bytes_ = static_cast<double>(bytes_so_far() - bytes) / n;
+        predicted_ /= n;
     }
-    double found = 0, false_leaders = 0, false_members = 0, predicted = 0;
-    for (std::uint64_t i = 0; i < queries; ++i) {
-        const node_id asker = w.nodes()[w.below(w.nodes().size())],
-                      holder = w.nodes()[w.below(w.nodes().size())];
-        const auto& theirs = w.objects_of(holder);
-        if (theirs.empty()) continue;
-        const std::uint64_t object = theirs[w.below(theirs.size())];
-        const node_id first = w.leader_of(asker), home = w.leader_of(holder);
-        auto leaders = w.net().find(first)->leaders_with(w.digest_of(object));
-        leaders.push_back(first);
-        for (const node_id leader : leaders) {
-            false_leaders += leader != home && leader != first;
-            for (const node_id member : w.net().find(leader)->members_with(w.digest_of(object)))
-                w.has(member, object) ? ++found : ++false_members;
+    void report_to(report& r, const std::string& name, const std::string& of) const {
+        const auto n = static_cast<double>(right_.count());
+        r.figures.push_back({name, right_.mean(), 1.0});
+        r.figures.push_back({"  nodes asked in vain" + of, in_vain_, predicted_, std::sqrt(predicted_ / n)});
+        r.figures.push_back({"  letters" + of, letters_.mean(), {}, letters_.error()});
+        r.figures.push_back({"  bytes of letters" + of, bytes_, {}, {}, "bytes"});
+    }
+
+  private:
+    void ask(std::uint64_t number, bool existing) {
+        std::map<std::pair<node_id, std::uint32_t>, std::uint64_t> asked;  // node and lookup: the object
+        for (std::uint64_t i = 0; i < number; ++i) {
+            const node_id by = world_.random_node(), holder = world_.random_node();
+            const auto& theirs = world_.truth().objects_of(holder);
+            if (existing && theirs.empty()) continue;
+            const std::uint64_t object = existing ? theirs[world_.below(theirs.size())] : absent_++;
+            world_.net().at(by, [&](group_node& n, std::uint64_t now, outbox& out) {
+                if (const auto id = n.look_up(world_.digest_of(object), now, out)) asked[{by, *id}] = object;
+            });
+            const node_id first = world_.leader_of(by), home = world_.leader_of(holder);
+            // Of the others whose unions say yes by accident, half are asked before the one that has it.
+            if (!existing) predicted_ += all_ - rates_.at(first);
+            if (existing && home != first) predicted_ += (all_ - rates_.at(first) - rates_.at(home)) / 2;
         }
-        predicted += all - rate[first] - (home != first ? rate[home] : 0);
+        const std::uint64_t latest = world_.net().now() + 100'000;
+        while (!asked.empty() && world_.net().now() < latest) {
+            world_.net().run_until(world_.net().now() + 1000);
+            world_.net().each([&](node_id by, group_node& node) {
+                for (const auto& answer : node.take_answers()) {
+                    const auto one = asked.extract({by, answer.id});
+                    if (one) judge(answer, one.mapped());
+                }
+            });
+        }
+        for (std::size_t i = 0; i < asked.size(); ++i) right_.add(false);
     }
-    const auto n = static_cast<double>(queries);
-    r.figures.push_back({"lookups that find an existing object", found / n, 1.0});
-    r.figures.push_back(
-        {"leaders asked in vain, per lookup", false_leaders / n, predicted / n, std::sqrt(predicted) / n});
-    // A member has a hundredth of the group's objects in the group's array.
-    const double members = static_cast<double>(w.nodes().size()) / static_cast<double>(w.groups());
-    const double each = static_cast<double>(w.objects_of(w.nodes().back()).size());
-    const double rate_of_member = theory::spread_rate(each, static_cast<double>(g.bits), g.hashes);
-    r.figures.push_back({"members asked in vain, per lookup", false_members / n,
-                         (2 + predicted / n) * members * rate_of_member});
-}
+    void judge(const overlay::lookup_answer& answer, std::uint64_t object) {
+        const bool absent = object >= first_absent;
+        right_.add(absent ? !answer.holder && !answer.timed_out
+                          : answer.holder && world_.truth().has(*answer.holder, object));
+        letters_.add(answer.hops);
+    }
+    std::uint64_t misled_so_far() {
+        std::uint64_t all = 0;
+        world_.net().each([&](node_id, const group_node& n) { all += n.counted().misled; });
+        return all;
+    }
+    std::uint64_t bytes_so_far() {
+        std::uint64_t all = 0;
+        for (auto kind = static_cast<std::size_t>(group_kind::ask);
+             kind <= static_cast<std::size_t>(group_kind::has); ++kind)
+            all += world_.net().sent().bytes_of_kind[kind];
+        return all;
+    }
+
+    group_world& world_;
+    std::unordered_map<node_id, double> rates_;
+    double all_ = 0, in_vain_ = 0, bytes_ = 0, predicted_ = 0;
+    tally right_, letters_;
+    static constexpr std::uint64_t first_absent = std::uint64_t{1} << 62;
+    std::uint64_t absent_ = first_absent;
+};
 
 // One change: its bits to the leader, its answer; a delta of the union to every other leader.
 double predicted_change(group_world& w, double objects_per_group, double loss) {
@@ -194,7 +228,7 @@ void report_changes(report& r, group_world& w, double objects_per_group, double 
     const double idle = static_cast<double>(w.net().sent().bytes - before_idle) / static_cast<double>(quiet);
     const auto before = w.net().sent().bytes, began = w.net().now();
     for (int i = 0; i < changes; ++i) {
-        w.change(w.nodes()[w.below(w.nodes().size())]);
+        w.change(w.random_node());
         w.net().run_until(w.net().now() + change_every);
     }
     w.run_until_settled();
@@ -229,7 +263,8 @@ report run_groups(const options& o) {
              {}};
     r.figures.push_back({"seconds after the last join until settled", w.run_until_settled(), {}, {}, "s"});
     report_changes(r, w, static_cast<double>(objects) / static_cast<double>(w.groups()), o.loss);
-    look_up(r, w, queries);
+    lookups(w, queries, true).report_to(r, "lookups that find an existing object", ", per lookup");
+    lookups(w, queries / 4, false).report_to(r, "lookups that find no absent object", ", per absent object");
     const std::uint64_t lost = std::max<std::uint64_t>(1, w.groups() / 20);
     for (node_id leader = 1; leader <= lost; ++leader) w.crash(leader);
     r.figures.push_back({fmt::format("seconds until {} crashed leaders are replaced", lost),
@@ -240,7 +275,7 @@ report run_groups(const options& o) {
     std::uint64_t leaders = 0;
     for (const node_id who : w.nodes()) leaders += w.net().find(who)->leads();
     r.figures.push_back({"  leaders then", static_cast<double>(leaders), static_cast<double>(w.groups())});
-    look_up(r, w, queries / 4);
+    lookups(w, queries / 4, true).report_to(r, "lookups that find an existing object then", ", per lookup");
     return r;
 }
 

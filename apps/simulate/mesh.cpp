@@ -23,7 +23,7 @@ struct lookups {
 
 // What a node that knows the number of everybody's objects expects.
 double rate_at(const mesh_world& world, node_id who) {
-    return theory::spread_rate(static_cast<double>(world.objects_of(who).size()),
+    return theory::spread_rate(static_cast<double>(world.truth().objects_of(who).size()),
                                static_cast<double>(world.shape().bits), world.shape().hashes);
 }
 
@@ -36,11 +36,11 @@ void look_up(mesh_world& world, std::uint64_t queries, lookups& sum) {
     for (std::uint64_t i = 0; i < queries; ++i) {
         const node_id asker = world.random_node(), holder = world.random_node();
         if (asker == holder) continue;
-        const auto& theirs = world.objects_of(holder);
+        const auto& theirs = world.truth().objects_of(holder);
         const std::uint64_t object = theirs[world.below(theirs.size())];
         ++sum.asked;
         for (const node_id who : world.net().find(asker)->who(mesh_world::name_of(object))) {
-            world.has(who, object) ? ++sum.found : ++sum.false_forwards;
+            world.truth().has(who, object) ? ++sum.found : ++sum.false_forwards;
         }
         const std::string absent = "absent " + std::to_string(i);
         sum.absent_forwards += world.net().find(asker)->who(absent).size();

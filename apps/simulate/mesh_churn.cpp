@@ -109,7 +109,7 @@ void divide_and_heal(report& r, mesh_world& world, division_state& state,
     for (int i = 0; i < 5000; ++i) {
         const node_id asker = world.random_node(), holder = world.random_node();
         if (asker == holder) continue;
-        const auto& theirs = world.objects_of(holder);
+        const auto& theirs = world.truth().objects_of(holder);
         const std::uint64_t object = theirs[world.below(theirs.size())];
         const auto who = world.net().find(asker)->who(mesh_world::name_of(object));
         found += std::ranges::find(who, holder) != who.end();

@@ -4,29 +4,21 @@ namespace posy::simulate {
 
 node_id mesh_world::join(std::uint64_t objects) {
     const node_id who = ++last_node_;
+    const std::uint64_t seed = random_();
+    std::vector<node_id> contacts;
+    for (int i = 0; i < 3 && !nodes().empty(); ++i) contacts.push_back(random_node());
+    truth_.enter(who);
     auto set = *counting_filter::make(shape_);
-    std::vector<std::uint64_t>& mine = objects_[who];
-    for (std::uint64_t i = 0; i < objects; ++i) {
-        mine.push_back(++last_object_);
-        holder_[last_object_] = who;
-        set.insert(digest_of(last_object_));
-    }
-    auto node = *overlay::gossip_node::make(who, "node-" + std::to_string(who), std::move(set), how_,
-                                            random_(), net_.now(), &pool_);
-    for (int i = 0; i < 3 && !nodes_.empty(); ++i) node.add_contact(random_node());
+    for (std::uint64_t i = 0; i < objects; ++i) set.insert(digest_of(truth_.add(who)));
+    auto node = *overlay::gossip_node::make(who, "node-" + std::to_string(who), std::move(set), how_, seed,
+                                            net_.now(), &pool_);
+    for (const node_id each : contacts) node.add_contact(each);
     net_.join(who, std::move(node));
-    nodes_.push_back(who);
     return who;
 }
 
-void mesh_world::remove_node(node_id who) {
-    for (const std::uint64_t object : objects_.at(who)) holder_.erase(object);
-    objects_.erase(who);
-    std::erase(nodes_, who);
-}
-
 void mesh_world::crash(node_id who) {
-    remove_node(who);
+    truth_.leave(who);
     net_.crash(who);
 }
 
@@ -34,38 +26,26 @@ void mesh_world::leave(node_id who) {
     net_.at(who, [](overlay::gossip_node& node, std::uint64_t now, overlay::outbox& out) {
         node.leave(now, out);
     });
-    remove_node(who);
+    truth_.leave(who);
     net_.crash(who);
 }
 
 void mesh_world::change(node_id who) {
-    auto& mine = objects_.at(who);
     auto& node = *net_.find(who);
-    if (!mine.empty()) {
-        std::swap(mine[below(mine.size())], mine.back());
-        node.remove(digest_of(mine.back()));
-        holder_.erase(mine.back());
-        mine.pop_back();
-    }
-    mine.push_back(++last_object_);
-    holder_[last_object_] = who;
-    node.insert(digest_of(last_object_));
-}
-
-bool mesh_world::has(node_id who, std::uint64_t object) const {
-    const auto found = holder_.find(object);
-    return found != holder_.end() && found->second == who;
+    const std::size_t before = truth_.objects_of(who).size();
+    if (before > 0) node.remove(digest_of(truth_.drop(who, below(before))));
+    node.insert(digest_of(truth_.add(who)));
 }
 
 bool mesh_world::all_agree() {
-    const std::uint64_t hash = net_.find(nodes_.front())->directory().hash();
-    for (const node_id who : nodes_) {
+    const std::uint64_t hash = net_.find(nodes().front())->directory().hash();
+    for (const node_id who : nodes()) {
         const auto& directory = net_.find(who)->directory();
-        if (directory.live().size() != nodes_.size() || directory.hash() != hash) return false;
+        if (directory.live().size() != nodes().size() || directory.hash() != hash) return false;
     }
     // The same live members everywhere, as many as there are nodes: they are the nodes.
-    for (const node_id who : net_.find(nodes_.front())->directory().live()) {
-        if (!objects_.contains(who)) return false;
+    for (const node_id who : net_.find(nodes().front())->directory().live()) {
+        if (!truth_.contains(who)) return false;
     }
     return true;
 }
@@ -79,7 +59,7 @@ std::optional<std::uint64_t> mesh_world::run_until_agreed(std::uint64_t latest) 
 }
 
 spreading_change mesh_world::watch(node_id origin) {
-    return {origin, net_.find(origin)->own_summary().generation(), net_.now(), nodes_};
+    return {origin, net_.find(origin)->own_summary().generation(), net_.now(), nodes()};
 }
 
 double mesh_world::known_share(const spreading_change& change) {

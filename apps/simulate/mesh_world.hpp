@@ -7,10 +7,9 @@
 #include <optional>
 #include <random>
 #include <string>
-#include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
+#include "holdings.hpp"
 #include "network.hpp"
 #include "posy/overlay/gossip_node.hpp"
 #include "posy/shared_filters.hpp"
@@ -40,10 +39,9 @@ class mesh_world {
     void change(node_id);
 
     network<overlay::gossip_node>& net() { return net_; }
-    const std::vector<node_id>& nodes() const { return nodes_; }
-    const std::vector<std::uint64_t>& objects_of(node_id who) const { return objects_.at(who); }
-    bool has(node_id who, std::uint64_t object) const;
-    node_id random_node() { return nodes_[below(nodes_.size())]; }
+    const holdings& truth() const { return truth_; }
+    const std::vector<node_id>& nodes() const { return truth_.nodes(); }
+    node_id random_node() { return nodes()[below(nodes().size())]; }
     std::uint64_t below(std::uint64_t bound) { return random_() % bound; }
     double uniform() { return static_cast<double>(random_() >> 11) * 0x1p-53; }
     const posy::geometry& shape() const { return shape_; }
@@ -64,17 +62,14 @@ class mesh_world {
     digest digest_of(std::uint64_t object) const {
         return hasher(shape_.hash, shape_.seed)(std::string_view(name_of(object)));
     }
-    void remove_node(node_id);
 
     posy::geometry shape_;
     overlay::gossip_settings how_;
     std::mt19937_64 random_;
     shared_filters pool_;
     network<overlay::gossip_node> net_;
-    std::vector<node_id> nodes_;
-    std::unordered_map<node_id, std::vector<std::uint64_t>> objects_;
-    std::unordered_map<std::uint64_t, node_id> holder_;
-    std::uint64_t last_node_ = 0, last_object_ = 0;
+    holdings truth_;
+    std::uint64_t last_node_ = 0;
 };
 
 }  // namespace posy::simulate

@@ -55,6 +55,20 @@ TEST(simulated_systems, a_tree_finds_everything_though_messages_are_lost) {
               0.99);  // a child that seems to be silent moves, and is gone for a while
 }
 
+// Some 40 nodes are asked in vain: five deviations of a Poisson number of that mean are odds below 1e-5.
+TEST(simulated_systems, groups_are_as_predicted) {
+    const report r = run_groups({.nodes = 400, .objects = 20'000, .queries = 40'000, .seed = 3});
+    EXPECT_EQ(named(r, "lookups that find an existing object").measured, 1);
+    EXPECT_EQ(named(r, "lookups that find no absent object").measured, 1);
+    EXPECT_EQ(named(r, "lookups that find an existing object then").measured, 1);
+    expect_as_predicted(named(r, "  nodes asked in vain, per lookup"));
+    expect_as_predicted(named(r, "  nodes asked in vain, per absent object"));
+    EXPECT_LT(10 * named(r, "bytes per change, in the whole network").measured,
+              named(r, "  whole unions to all leaders instead").measured);
+    // Nobody is more than six letters away from an answer but for filters that are wrong.
+    EXPECT_LT(named(r, "  letters, per lookup").measured, 6.1);
+}
+
 TEST(simulated_systems, attenuated_filters_are_as_predicted) {
     const report r = run_attenuated({.nodes = 600, .objects = 18'000, .queries = 10'000, .seed = 3});
     EXPECT_EQ(named(r, "found, where a copy is near").measured, 1);
@@ -135,7 +149,7 @@ TEST(simulated_systems, texts_that_are_not_there_are_named) {
 
 TEST(simulated_systems, the_same_seed_gives_the_same_report) {
     const options small{.nodes = 60, .objects = 600, .queries = 200, .seed = 5, .loss = 0.05};
-    for (const auto run : {run_tree, run_attenuated}) {
+    for (const auto run : {run_tree, run_attenuated, run_groups}) {
         const auto seed6 = [&] {
             options other = small;
             other.seed = 6;
