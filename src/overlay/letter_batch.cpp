@@ -76,8 +76,8 @@ constexpr std::size_t kind_bytes = 1, state_bytes = 8;
 std::vector<node_id> named_in_tree(byte_view message) {
     if (message.empty()) return {};
     switch (static_cast<tree_kind>(message[0])) {
-        case tree_kind::ask:  // number, hops, origin, key, apex, below
-            return nodes_at(message, kind_bytes + 4 + 2 + 8 + 16 + 8 + 8, {kind_bytes + 4 + 2});
+        case tree_kind::ask:  // number, hops, origin, key, apex, below, unsure
+            return nodes_at(message, kind_bytes + 4 + 2 + 8 + 16 + 8 + 8 + 1, {kind_bytes + 4 + 2});
         case tree_kind::family:
             return listed(message, kind_bytes + state_bytes, 2);
         case tree_kind::leave:
@@ -100,6 +100,8 @@ std::vector<node_id> named_in_attenuated(byte_view message) {
             return nodes_at(message, kind_bytes + 4 + 2 + 1 + 8 + 16, {kind_bytes + 4 + 2 + 1});
         case attenuated_kind::publish:  // number, hops, holder, key, there
             return nodes_at(message, kind_bytes + 4 + 2 + 8 + 16 + 1, {kind_bytes + 4 + 2});
+        case attenuated_kind::copy:  // number, holder, key, there
+            return nodes_at(message, kind_bytes + 4 + 8 + 16 + 1, {kind_bytes + 4});
         case attenuated_kind::update:
         case attenuated_kind::have:
         case attenuated_kind::beat:
