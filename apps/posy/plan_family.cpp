@@ -2,11 +2,13 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "filter_options.hpp"
 #include "numbers.hpp"
 #include "posy/count_min.hpp"
+#include "posy/intersection_plan.hpp"
 #include "posy/message_size.hpp"
 #include "posy/reconcile/plan.hpp"
 #include "posy/sealed_filter.hpp"
@@ -53,6 +55,9 @@ void family_options::add_to(command_line& command) {
     add_amount(command, "--items-there N", items_there_,
                "With --difference: number of items in the other set (default: --items)")
         .needs("--difference");
+    add_amount(command, "--intersect N", intersect_,
+               "Also plan the filter by which a machine with this many items finds those in both sets, e.g. "
+               "1k, and names them in 64 bits each (default: none)");
     command.add_flag(
         "--spectral", spectral_,
         "Also plan a spectral filter, which estimates how often each of --items different keys came");
@@ -72,6 +77,7 @@ std::string family_options::describe(const plan* filter, std::optional<double> w
     if (beside && generations_) text += "\n" + window(*beside, json["window"]);
     if (beside && value_bits_) text += "\n" + map(*beside, json["map"]);
     if (beside && !difference_.empty()) text += "\n" + reconciliation(*beside, json["reconciliation"]);
+    if (beside && !intersect_.empty()) text += "\n" + intersection(*beside, json["intersection"]);
     if (beside && spectral_) text += "\n" + spectral(*beside, json["spectral"]);
     if (!sketch_.empty()) text += "\n" + sketch(json["sketch"]);
     return beside ? text : text.substr(1);
@@ -133,6 +139,29 @@ std::string family_options::map(const plan& beside, nlohmann::ordered_json& json
                                            bytes(static_cast<std::uint64_t>(bits / 8)), beside.per_item(bits),
                                            *value_bits_)) +
            row("  with its frame", tool::bytes(size.total())) + row("  a value for others", rate(found));
+}
+
+// The filter of --items goes there, and the names of what it lets through come back.
+std::string family_options::intersection(const plan& beside, nlohmann::ordered_json& json) const {
+    constexpr double name_bits = 64;
+    const std::uint64_t there = parse_amount(intersect_);
+    const auto p = plan_intersection(beside.items, there, name_bits);
+    const auto names = static_cast<std::uint64_t>(name_bits / 8) * std::min(beside.items, there);
+    const auto total = static_cast<std::uint64_t>(p.total_bits / 8);
+    json = {{"items_there", there},
+            {"filter_bits", p.bits},
+            {"hashes", p.hashes},
+            {"false_positive_rate", p.rate},
+            {"false_positives", p.false_positives},
+            {"message_bytes", total},
+            {"names_bytes", names}};
+    const std::string filter = p.bits == 0 ? "none: names are fewer bytes"
+                                           : fmt::format("filter of {} bits and {} hashes",
+                                                         count(static_cast<double>(p.bits)), p.hashes);
+    return row("intersection", filter) +
+           row("  false positives", fmt::format("{} of {} names", count(std::round(p.false_positives)),
+                                                count(static_cast<double>(there)))) +
+           row("  filter and these", bytes(total)) + row("  names of the fewer", bytes(names));
 }
 
 std::string family_options::reconciliation(const plan& beside, nlohmann::ordered_json& json) const {

@@ -4,104 +4,25 @@
 // one, and is asked for with a frequency of 1/r (copies.hpp). Requests for objects with a copy within d hops,
 // for those without and for objects that do not exist are counted apart. Then objects come and go, one at a
 // time, and the bytes on all links are counted.
+//
+// With churn, nodes fail and come back a minute later with their objects, but without what they knew as a
+// home. A lookup counts if its asker stays up, and the holder of an only copy; it succeeds if a holder
+// answers within five minutes, after as many attempts as it takes.
+#include "attenuated.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <bit>
-#include <map>
+#include <cmath>
 #include <numeric>
-#include <set>
-#include <utility>
 
-#include "copies.hpp"
-#include "network.hpp"
-#include "places.hpp"
-#include "posy/overlay/attenuated_node.hpp"
 #include "posy/theory.hpp"
 #include "posy/theory/routing.hpp"
 #include "systems.hpp"
-#include "tally.hpp"
 
 namespace posy::simulate {
-namespace {
-
-using overlay::attenuated_kind;
-using overlay::attenuated_node;
-using overlay::outbox;
-
-constexpr unsigned degree = 4, depth = 3, hashes = 4;
-constexpr double bits_per_object = 8;  // of the last level
-constexpr double most_copies = 0.1;    // of the nodes have the object of rank 1
-constexpr double header = 14 + depth,
-                 reply = 9;  // bytes of an update beside its positions, and of its answer
-
-digest key_of(std::uint64_t object) { return hasher()(object); }
-
-class attenuated_run {
-  public:
-    explicit attenuated_run(const options& o)
-        : nodes_(number_of("--nodes", o.nodes, 10'000, 8)),
-          objects_(number_of("--objects", o.objects, 1'000'000, 1)),
-          queries_(number_of("--queries", o.queries, 100'000, 1)),
-          options_(o),
-          random_(o.seed),
-          places_(nodes_, random_),
-          world_(nodes_, objects_, degree, most_copies * static_cast<double>(nodes_), random_),
-          net_({.latency = [this](node_id a, node_id b) { return places_.latency(a, b); }, .loss = o.loss},
-               o.seed) {}
-
-    report run();
-
-  private:
-    struct query {
-        node_id by;
-        std::uint64_t object;
-        unsigned distance;  // to the nearest copy; 0 if it is here or not known
-    };
-    struct outcome {
-        tally success, hops, stretch;
-        double by_filter = 0, gave_up = 0;  // per lookup
-        double bytes = 0;                   // per lookup
-        std::uint64_t asked = 0;
-    };
-
-    overlay::attenuated_settings settings() const;
-    void join(node_id);
-    void build();
-    void replace_some();
-    bool exists(std::uint64_t object);
-    query draw_query();
-    outcome ask(const std::vector<query>&);
-    attenuated_node::counters counted();
-    void predict();
-    // The nodes within depth, where no two ways meet.
-    static double around() {
-        double sum = 1, ring = degree;
-        for (unsigned i = 0; i < depth; ++i, ring *= degree - 1) sum += ring;
-        return sum;
-    }
-    void change_one();
-    double whole_bytes(node_id from);
-    std::uint64_t update_bytes() const;
-    plot found_by_copies() const;
-    std::vector<figure> figures(const outcome& near, const outcome& far, const outcome& absent) const;
-
-    std::uint64_t nodes_, objects_, queries_;
-    options options_;
-    std::mt19937_64 random_;
-    places places_;
-    copies world_;
-    network<attenuated_node> net_;
-
-    std::vector<node_id> members_, down_;
-    std::uint64_t replaced_ = 0;
-    std::uint32_t life_ = 0;
-
-    std::vector<double> rates_, sizes_;  // by level, predicted
-    tally near_expected_, stray_expected_;
-    std::map<std::size_t, tally> near_by_copies_;  // how often a copy is within depth, by the logarithm
-    tally change_bytes_, whole_bytes_;
-};
+namespace attenuated {
 
 overlay::attenuated_settings attenuated_run::settings() const {
     overlay::attenuated_settings s;
@@ -137,16 +58,15 @@ void attenuated_run::build() {
     net_.run_until(net_.now() + (options_.loss > 0 ? 600'000 : 60'000));
 }
 
-// The share of the nodes that the options replace in a minute. A node that crashed comes back in the next
-// minute, in another life, with its objects, but without what it knew as a home.
-void attenuated_run::replace_some() {
-    for (const node_id who : std::exchange(down_, {})) join(who);
-    double expected = options_.churn * static_cast<double>(nodes_) / 60;
-    for (; places::share(random_) < expected; --expected, ++replaced_) {
-        const node_id who = random_() % nodes_;
-        if (net_.find(who)) down_.push_back(who);
-        net_.crash(who);
-    }
+void attenuated_run::pass_time(std::uint64_t ms) {
+    outages_.pass(
+        net_.now() + ms, random_, [&](std::uint64_t at) { net_.run_until(at); },
+        [&](node_id who) { net_.crash(who); }, [&](node_id who) { join(who); });
+}
+
+std::uint32_t attenuated_run::lives_of(const query& q) const {
+    const bool only = q.object < objects_ && world_.holders(q.object).size() == 1;
+    return outages_.lives(q.by) + (only ? outages_.lives(world_.holders(q.object).front()) : 0);
 }
 
 bool attenuated_run::exists(std::uint64_t object) {
@@ -183,31 +103,24 @@ attenuated_run::outcome attenuated_run::ask(const std::vector<query>& queries) {
     };
     const std::uint64_t bytes_before = bytes();
     constexpr std::size_t at_a_time = 5000;
-    for (std::size_t first = 0; first < queries.size(); first += at_a_time) {
-        std::map<std::pair<node_id, std::uint32_t>, query> asked;
-        replace_some();
-        for (std::size_t i = first; i < std::min(queries.size(), first + at_a_time); ++i) {
-            const query& q = queries[i];
-            if (!net_.find(q.by) || (q.object < objects_ && !exists(q.object))) continue;
+    const std::uint64_t pause = options_.loss > 0 ? 300'000 : 60'000;
+    open_lookups open;
+    for (std::size_t i = 0; i < queries.size(); ++i) {
+        query q = queries[i];
+        if (net_.find(q.by) && (q.object >= objects_ || exists(q.object))) {
+            q.lives = lives_of(q);
             net_.at(q.by, [&](attenuated_node& n, std::uint64_t now, outbox& out) {
-                if (const auto id = n.look_up(key_of(q.object), now, out)) asked[{q.by, *id}] = q;
+                if (const auto id = n.look_up(key_of(q.object), now, out)) open[{q.by, *id}] = q;
             });
         }
-        net_.run_until(net_.now() + (options_.loss > 0 ? 300'000 : 60'000));
-        net_.each([&](node_id by, attenuated_node& node) {
-            for (const auto& answer : node.take_answers()) {
-                const auto found = asked.find({by, answer.id});
-                if (found == asked.end()) continue;  // of an earlier round
-                const query& q = found->second;
-                all.success.add(q.object < objects_
-                                    ? answer.holder &&
-                                          std::ranges::binary_search(world_.holders(q.object), *answer.holder)
-                                    : !answer.holder && !answer.timed_out);
-                all.hops.add(answer.hops);
-                if (!answer.holder || q.distance == 0) continue;
-                all.stretch.add(answer.hops / static_cast<double>(q.distance));
-            }
-        });
+        if ((i + 1) % at_a_time != 0 && i + 1 != queries.size()) continue;
+        pass_time(pause);
+        collect(open, all);
+    }
+    if (options_.churn > 0) pass_time(longest_wait - pause);
+    collect(open, all);
+    for (const auto& [of, q] : open) {
+        if (q.lives == lives_of(q)) all.success.add(0), all.first.add(0);
     }
     const auto after = counted();
     all.asked = queries.size();
@@ -218,6 +131,29 @@ attenuated_run::outcome attenuated_run::ask(const std::vector<query>& queries) {
     all.gave_up = each(after.gave_up - before.gave_up);
     all.bytes = each(bytes() - bytes_before);
     return all;
+}
+
+// Lookups of which an end has failed do not count.
+void attenuated_run::collect(open_lookups& open, outcome& all) {
+    net_.each([&](node_id by, attenuated_node& node) {
+        for (const auto& answer : node.take_answers()) {
+            const auto found = open.find({by, answer.id});
+            if (found == open.end()) continue;
+            const query q = found->second;
+            open.erase(found);
+            if (q.lives != lives_of(q)) continue;
+            const bool exists = q.object < objects_, denied = !answer.holder && !answer.timed_out;
+            const bool right =
+                exists ? answer.holder && std::ranges::binary_search(world_.holders(q.object), *answer.holder)
+                       : denied;
+            all.success.add(right);
+            all.first.add(right && answer.attempts == 1);
+            all.denied.add(exists && denied);
+            all.hops.add(answer.hops);
+            if (answer.holder && q.distance != 0)
+                all.stretch.add(answer.hops / static_cast<double>(q.distance));
+        }
+    });
 }
 
 // The mean size and rate of each level, over a sample of links.
@@ -286,57 +222,9 @@ void attenuated_run::change_one() {
     if (whole_bytes_.count() < 50) whole_bytes_.add(whole_bytes(who));
 }
 
-std::vector<figure> attenuated_run::figures(const outcome& near, const outcome& far,
-                                            const outcome& absent) const {
-    const auto certain = options_.churn == 0 ? std::optional(1.0) : std::nullopt;
-    const double astray = theory::attenuated_false_forwards(rates_, degree);
-    const auto m = static_cast<double>(settings().terms.geometry.bits);
-    const auto wrong = [&](const outcome& o) {  // hops of a request that could not succeed
-        return std::sqrt(o.by_filter / static_cast<double>(std::max<std::uint64_t>(o.asked, 1)));
-    };
-    const auto asked = static_cast<double>(near.asked + far.asked);
-    const double is_near = static_cast<double>(near.asked) / asked;
-    return {
-        {"lookups of existing objects", asked},
-        {"a copy within 3 hops", is_near, near_expected_.mean(), std::sqrt(is_near * (1 - is_near) / asked)},
-        {"found, where a copy is near", near.success.mean(), certain, near.success.error()},
-        {"  by the filters alone", 1 - near.gave_up, 1 - stray_expected_.mean(),
-         std::sqrt(near.gave_up / static_cast<double>(std::max<std::uint64_t>(near.asked, 1)))},
-        {"  hops", near.hops.mean(), {}, near.hops.error()},
-        {"  stretch in hops, against the nearest copy", near.stretch.mean(), {}, near.stretch.error()},
-        {"  bytes per lookup", near.bytes, {}, {}, "bytes"},
-        {"found, where none is near", far.success.mean(), certain, far.success.error()},
-        {"  false forwards per lookup", far.by_filter, astray, wrong(far)},
-        {"  hops, most of them to the home", far.hops.mean(),
-         astray + theory::ring_hops(static_cast<double>(nodes_)) + 1, far.hops.error()},
-        {"  stretch in hops, against the nearest copy", far.stretch.mean(), {}, far.stretch.error()},
-        {"  bytes per lookup", far.bytes, {}, {}, "bytes"},
-        {"absent objects answered as absent", absent.success.mean(), certain, absent.success.error()},
-        {"  false forwards per lookup", absent.by_filter, astray, wrong(absent)},
-        {"bytes per change, on all links", change_bytes_.mean(),
-         theory::attenuated_change_bytes(sizes_, degree, m, hashes, header, reply), change_bytes_.error(),
-         "bytes"},
-        {"bytes per change, by whole arrays", whole_bytes_.mean(), {}, whole_bytes_.error(), "bytes"},
-    };
-}
-
-plot attenuated_run::found_by_copies() const {
-    plot p{"A copy near by",
-           "copies of the object",
-           "share of the lookups",
-           {{"measured", {}}, {"predicted", {}}}};
-    for (const auto& [log, share] : near_by_copies_) {
-        if (share.count() < 100) continue;
-        const double copies = 1.5 * std::exp2(static_cast<double>(log) - 1);
-        p.curves[0].points.emplace_back(copies, share.mean());
-        p.curves[1].points.emplace_back(
-            copies, theory::near_copy_probability(around(), static_cast<double>(nodes_), copies));
-    }
-    return p;
-}
-
 report attenuated_run::run() {
     build();
+    outages_.begin(net_.now(), random_);
     const auto built = static_cast<double>(update_bytes());
     const auto published =
         static_cast<double>(net_.sent().bytes_of_kind[static_cast<std::size_t>(attenuated_kind::publish)] +
@@ -370,7 +258,7 @@ report attenuated_run::run() {
     std::size_t memory = 0;
     net_.each([&](node_id, attenuated_node& n) { memory += n.memory(); });
     const auto n = static_cast<double>(objects_);
-    r.figures.push_back({"nodes replaced", static_cast<double>(replaced_)});
+    if (options_.churn > 0) add_churn(r, near_found, far_found);
     r.figures.push_back({"bytes to build the filters, per object", built / n, {}, {}, "bytes"});
     r.figures.push_back({"bytes to tell the homes, per object", published / n, {}, {}, "bytes"});
     r.figures.push_back(
@@ -379,8 +267,8 @@ report attenuated_run::run() {
     return r;
 }
 
-}  // namespace
+}  // namespace attenuated
 
-report run_attenuated(const options& o) { return attenuated_run(o).run(); }
+report run_attenuated(const options& o) { return attenuated::attenuated_run(o).run(); }
 
 }  // namespace posy::simulate

@@ -3,6 +3,7 @@
 Usage: plan_test.py POSY [unittest arguments]
 """
 import json
+import math
 import os
 
 from harness import ToolTest, main
@@ -152,6 +153,16 @@ class Planned(ToolTest):
         self.assertEqual(self.planned("f"), promised)
         self.posy("union", "f", "c", "-o", "both")
         self.assertEqual(self.planned("both"), promised)
+
+    def test_an_intersection_by_a_filter(self):
+        # Least bits: a/(ln 2)^2 ln(j b (ln 2)^2/a), for a items here, b there and names of j = 64 bits.
+        plan = json.loads(self.posy("plan", "-n", "1k", "--intersect", "100k", "--json"))["intersection"]
+        best = 1000 / math.log(2) ** 2 * math.log(64 * 100 * math.log(2) ** 2)
+        self.assertAlmostEqual(plan["filter_bits"], best, delta=0.01 * best)
+        self.assertAlmostEqual(plan["message_bytes"], (plan["filter_bits"] + 64 * plan["false_positives"]) / 8, delta=1)
+        self.assertLess(plan["message_bytes"], plan["names_bytes"] / 3)
+        plan = json.loads(self.posy("plan", "-n", "100k", "--intersect", "1k", "--json"))["intersection"]
+        self.assertEqual((plan["filter_bits"], plan["message_bytes"]), (0, 8000))
 
     def test_what_was_counted_is_what_was_planned(self):
         self.write("keys", self.lines(0, 3000))
