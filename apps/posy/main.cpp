@@ -44,6 +44,8 @@ int run(int argc, char** argv) {
     add_reconcile(app, peer_command);
     add_seal(app);
     add_seen(app);
+    add_spell(app);
+    add_hyphenate(app);
     add_papers(app);
     add_simulate(app);
     add_trace(app);
