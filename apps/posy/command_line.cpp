@@ -240,6 +240,8 @@ option command_line::add_option(const std::string& names, T& into, const std::st
     split(names, options, value);
     CLI::Option* const added = app_->add_option(options, into, help);
     if (!added->get_snames().empty()) add_check(*added, not_behind_a_sign);
+    // One value each time that it is given: the next argument may be a file.
+    if (!added->get_positional()) added->allow_extra_args(false);
     if constexpr (one_of_these<T, double, std::optional<double>, std::vector<double>>)
         added->transform(CLI::Validator(from_percent, ""));
     return option(*added->type_name(value));

@@ -54,9 +54,7 @@ class first_look {
 
   private:
     void refuse_posy(std::string_view text) const {
-        const bool posy =
-            text.starts_with("POSY") && text.size() > 4 && static_cast<unsigned char>(text[4]) < 9;
-        if (posy)
+        if (is_posy(text))
             throw failure(file_.name +
                           ": this is a posy file, not a list of keys; 'posy info' shows what it holds");
     }

@@ -1,5 +1,7 @@
 #include "input_stream.hpp"
 
+#include <fmt/core.h>
+#include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
 
@@ -163,6 +165,27 @@ std::size_t input_stream::read(std::span<char> into) {
             }
         },
         s.undo);
+}
+
+bool is_posy(std::string_view first) {
+    return first.starts_with("POSY") && first.size() > 4 && static_cast<unsigned char>(first[4]) < 9;
+}
+
+std::string read_text(const std::string& path, std::size_t most) {
+    const std::string name = display_name(path);
+    input_stream from(
+        path == "-" ? base::descriptor(dup(STDIN_FILENO)) : take(base::open_for_reading(path), name), name);
+    std::string text;
+    std::vector<char> piece(room);
+    while (const std::size_t size = from.read(piece)) {
+        if (text.size() + size > most)
+            throw failure(
+                fmt::format("{}: longer than {} bytes, the most that this command reads as one text; "
+                            "split it",
+                            name, most));
+        text.append(piece.data(), size);
+    }
+    return text;
 }
 
 }  // namespace posy::tool

@@ -9,6 +9,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "posy/base/file.hpp"
 
@@ -16,6 +17,9 @@ namespace posy::tool {
 
 enum class compression { none, gzip, zstd };
 compression compression_of(byte_view first_bytes);
+
+// A file of messages, by its first bytes.
+bool is_posy(std::string_view first_bytes);
 
 class input_stream {
   public:
@@ -38,5 +42,8 @@ class input_stream {
     struct state;
     std::unique_ptr<state> state_;
 };
+
+// All of a file's text, or of standard input's (-), up to this many bytes. Throws failure.
+std::string read_text(const std::string& path, std::size_t most = std::size_t{1} << 30);
 
 }  // namespace posy::tool

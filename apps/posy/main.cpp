@@ -47,6 +47,8 @@ int run(int argc, char** argv) {
     add_seal(app);
     add_seen(app);
     add_password(app);
+    add_spell(app);
+    add_hyphenate(app);
     add_papers(app);
     add_simulate(app);
     add_trace(app);

@@ -110,11 +110,13 @@ void add_compare(command_line&);
 void add_pack(command_line&);
 void add_count(command_line&);
 void add_flows(command_line&);
+void add_hyphenate(command_line&);
 // `peer_command` is what the command line has after "--" in `posy reconcile … -- COMMAND`.
 void add_reconcile(command_line&, const std::vector<std::string>& peer_command);
 void add_seal(command_line&);
 void add_seen(command_line&);
 void add_password(command_line&);
+void add_spell(command_line&);
 void add_papers(command_line&);
 void add_trace(command_line&);
 void add_simulate(command_line&);

@@ -3,24 +3,20 @@
 #include <algorithm>
 
 namespace posy::dictionary {
-namespace {
 
-// Bytes of the character at the start of a text that is not empty; 1 if none is there.
-std::size_t character_size(std::string_view text) {
+std::string_view first_character(std::string_view text) {
     const auto first = static_cast<unsigned char>(text[0]);
     const std::size_t size = first < 0xc2 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf5 ? 4 : 1;
-    if (text.size() < size) return 1;
     const auto follows = [](char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; };
-    return std::ranges::all_of(text.substr(1, size - 1), follows) ? size : 1;
+    const std::string_view whole = text.substr(0, size);
+    return whole.size() == size && std::ranges::all_of(whole.substr(1), follows) ? whole : text.substr(0, 1);
 }
-
-}  // namespace
 
 std::vector<std::string_view> characters(std::string_view text) {
     std::vector<std::string_view> all;
     all.reserve(text.size());
     while (!text.empty()) {
-        all.push_back(text.substr(0, character_size(text)));
+        all.push_back(first_character(text));
         text.remove_prefix(all.back().size());
     }
     return all;

@@ -19,6 +19,8 @@ namespace posy::dictionary {
 
 enum class edit : std::uint8_t { swapped, deleted, replaced, inserted };
 
+// The first character of a text that is not empty.
+std::string_view first_character(std::string_view text);
 // Of a text, in its order. An alphabet is the characters of a text, each once: alphabet("abc").
 std::vector<std::string_view> characters(std::string_view text);
 std::vector<std::string_view> alphabet(std::string_view text);

@@ -1,0 +1,130 @@
+#include "posy/dictionary/speller.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <unordered_set>
+
+#include "posy/dictionary/edits.hpp"
+#include "posy/dictionary/letters.hpp"
+#include "posy/dictionary/words.hpp"
+
+namespace posy::dictionary {
+namespace {
+
+struct question {
+    std::string text;
+    std::size_t word;  // its index among those that are asked about
+};
+
+std::vector<question> of_forms(std::span<const std::string> words) {
+    std::vector<question> all;
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        for (std::string& form : case_forms(words[i])) all.push_back({std::move(form), i});
+    }
+    return all;
+}
+
+// Of the words that are not right yet.
+std::vector<question> of_stems(std::span<const std::string> words,
+                               const std::vector<speller::verdict>& verdicts, language rules) {
+    std::vector<question> all;
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        if (verdicts[i].right) continue;
+        for (const std::string& form : case_forms(words[i])) {
+            for (std::string& stem : stems(form, rules)) all.push_back({std::move(stem), i});
+        }
+    }
+    return all;
+}
+
+void ask(const word_filter& words, std::span<const question> questions,
+         std::vector<speller::verdict>& verdicts) {
+    std::vector<std::string> texts;
+    for (const question& each : questions) texts.push_back(each.text);
+    const std::unique_ptr<bool[]> answers(new bool[texts.size()]);
+    words.may_contain(texts, {answers.get(), texts.size()});
+    for (std::size_t i = 0; i < questions.size(); ++i) {
+        speller::verdict& of = verdicts[questions[i].word];
+        of.right |= answers[i];
+        of.chance += (1 - of.chance) * words.false_positive_rate();
+    }
+}
+
+bool is_one_letter(std::string_view word) { return first_character(word).size() == word.size(); }
+
+// Calls use(part, its offset in the word).
+template <class Use>
+void for_each_part(const std::string& word, Use use) {
+    for (std::size_t start = 0; start <= word.size();) {
+        const std::size_t end = std::min(word.find('-', start), word.size());
+        use(word.substr(start, end - start), start);
+        start = end + 1;
+    }
+}
+
+}  // namespace
+
+std::vector<speller::verdict> speller::judge(std::span<const std::string> words) const {
+    std::vector<verdict> verdicts(words.size());
+    const std::vector<question> forms = of_forms(words);
+    for (const word_list& each : dictionaries_) ask(each.words, forms, verdicts);
+    for (const word_list& each : dictionaries_)
+        ask(each.words, of_stems(words, verdicts, each.rules), verdicts);
+    for (std::size_t i = 0; i < words.size(); ++i) verdicts[i].right |= is_one_letter(words[i]);
+    return verdicts;
+}
+
+// In pieces: a large text has many different words, and each of them many questions.
+void speller::learn(const std::vector<std::string>& words) {
+    std::unordered_set<std::string> fresh;
+    for (const std::string& word : words) {
+        if (!known_.contains(word)) fresh.insert(word);
+    }
+    const std::vector<std::string> all(fresh.begin(), fresh.end());
+    constexpr std::size_t piece = 4096;
+    for (std::size_t i = 0; i < all.size(); i += piece) {
+        const std::span<const std::string> some(all.data() + i, std::min(piece, all.size() - i));
+        const std::vector<verdict> verdicts = judge(some);
+        for (std::size_t j = 0; j < some.size(); ++j) {
+            known_.emplace(some[j], verdicts[j].right);
+            const bool whole = some[j].find('-') == std::string::npos;  // others are judged by their parts
+            if (!verdicts[j].right && whole) missed_ += verdicts[j].chance / (1 - verdicts[j].chance);
+        }
+    }
+}
+
+std::vector<speller::misspelling> speller::misspelt(std::string_view text) {
+    std::vector<misspelling> all, wrong;
+    std::vector<std::string> words, parts;
+    for_each_word(text, [&](const std::string& word, std::size_t offset) {
+        all.push_back({word, offset});
+        words.push_back(word);
+    });
+    words_ += words.size();
+    learn(words);
+    std::erase_if(all, [&](const misspelling& each) { return known_.at(each.word); });
+    for (const misspelling& each : all)
+        for_each_part(each.word, [&](const std::string& part, std::size_t) { parts.push_back(part); });
+    learn(parts);
+    for (const misspelling& each : all) {
+        for_each_part(each.word, [&](const std::string& part, std::size_t at) {
+            if (!known_.at(part)) wrong.push_back({part, each.offset + at});
+        });
+    }
+    return wrong;
+}
+
+std::vector<std::string> case_forms(std::string_view word) {
+    switch (capitals_of(word)) {
+        case capitals::none:
+        case capitals::mixed:
+            return {std::string(word)};
+        case capitals::first:
+            return {std::string(word), lower(word)};
+        case capitals::all:
+            return {std::string(word), with_first_capital(word, true), lower(word)};
+    }
+    return {};
+}
+
+}  // namespace posy::dictionary
