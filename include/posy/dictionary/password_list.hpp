@@ -8,7 +8,7 @@
 // the number of questions for L characters of printable ASCII; that is why the rate of a list is low.
 // docs/dictionaries.md compares this with storing the edits.
 //
-// Cost: 1,995 hashes for ten characters, less than a millisecond. Nothing of a password stays in memory.
+// Cost: 1,995 hashes for ten characters, about a millisecond. Nothing of a password stays in memory.
 // Thread safety: immutable.
 #pragma once
 
