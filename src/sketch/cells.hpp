@@ -49,13 +49,13 @@ class basic_cells {
     // The cells of one key, at(0) … at(count − 1), all different: the least of them; and to count the key,
     // after which this is the least.
     template <class At>
-    Value least(unsigned count, At at) const {
+    [[gnu::always_inline]] Value least(unsigned count, At at) const {
         Value found = largest;
         for (unsigned i = 0; i < count; ++i) found = std::min(found, (*this)[at(i)]);
         return found;
     }
     template <class At>
-    Value add(unsigned count, At at, std::uint64_t weight) const {
+    [[gnu::always_inline]] Value add(unsigned count, At at, std::uint64_t weight) const {
         const Value more = held(weight);
         Value found = largest;
         for (unsigned i = 0; i < count; ++i) {
@@ -66,13 +66,13 @@ class basic_cells {
         return found;
     }
     template <class At>
-    Value raise(unsigned count, At at, std::uint64_t weight) const {
+    [[gnu::always_inline]] Value raise(unsigned count, At at, std::uint64_t weight) const {
         const Value to = saturating_sum(least(count, at), held(weight));
         for (unsigned i = 0; i < count; ++i) set(at(i), std::max((*this)[at(i)], to));
         return to;
     }
     template <class At>
-    Value count(update_rule rule, unsigned count, At at, std::uint64_t weight) const {
+    [[gnu::always_inline]] Value count(update_rule rule, unsigned count, At at, std::uint64_t weight) const {
         return rule == update_rule::plain ? add(count, at, weight) : raise(count, at, weight);
     }
 

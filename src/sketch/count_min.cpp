@@ -126,7 +126,7 @@ void count_min::add_blocks(std::size_t keys, Digests digests, std::span<std::uin
     const unsigned rows = depth_;
     const update_rule rule = rule_;
     sketch::with_cells(cells_, counter_width_, [&](const auto cells) {
-        in_blocks(keys, digests, [&](std::size_t i, auto at) {
+        in_blocks(keys, digests, [=](std::size_t i, auto at) {
             const std::uint64_t now = cells.count(rule, rows, at, 1);
             if (!estimates.empty()) estimates[i] = now;
         });
