@@ -42,9 +42,8 @@ void add_sketch_options(command_line& command, count_options& o) {
     command.add_option("--delta PROBABILITY", o.delta, "Probability that an error is larger than --epsilon")
         .check(between_0_and_1)
         .shows_default();
-    command
-        .add_option("--memory SIZE", o.memory,
-                    "Memory for the counters in bytes, e.g. 64MiB (default: what the errors asked for take)")
+    add_amount(command, "--memory SIZE", o.memory,
+               "Memory for the counters in bytes, e.g. 64MiB (default: what the errors asked for take)")
         .excludes("--epsilon");
     command
         .add_option("--counter-bits BITS", o.counter_bits,
@@ -90,10 +89,9 @@ void add_spectral_options(command_line& command, count_options& o) {
     for (const char* other : {"--ask", "--list", "--epsilon", "--delta", "--top", "--threshold", "--every",
                               "--group-field", "--distinct-field"})
         spectral.excludes(other);
-    command
-        .add_option(
-            "-n,--items N", o.items,
-            "Number of different keys that --spectral plans for, e.g. 20k (no default; --spectral needs it)")
+    add_amount(
+        command, "-n,--items N", o.items,
+        "Number of different keys that --spectral plans for, e.g. 20k (no default; --spectral needs it)")
         .needs("--spectral");
     command
         .add_option("--wrong SHARE", o.wrong,
