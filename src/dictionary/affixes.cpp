@@ -183,7 +183,7 @@ class stripper {
     std::vector<std::string> take() && { return std::move(found_); }
 
   private:
-    void add(std::string stem, unsigned depth) {
+    void add(const std::string& stem, unsigned depth) {
         if (found_.size() >= most_stems || std::ranges::find(found_, stem) != found_.end()) return;
         found_.push_back(stem);
         strip(stem, depth - 1);

@@ -25,8 +25,7 @@ std::vector<std::string_view> characters(std::string_view text) {
 std::vector<std::string_view> alphabet(std::string_view text) {
     std::vector<std::string_view> all = characters(text);
     std::ranges::sort(all);
-    const auto repeated = std::ranges::unique(all);
-    all.erase(repeated.begin(), repeated.end());
+    all.erase(std::unique(all.begin(), all.end()), all.end());
     return all;
 }
 

@@ -24,8 +24,7 @@ std::vector<divided> divide_all(const hyphen_patterns& patterns, std::span<const
             small.push_back(std::move(letters));
     }
     std::ranges::sort(small);
-    const auto repeated = std::ranges::unique(small);
-    small.erase(repeated.begin(), repeated.end());
+    small.erase(std::unique(small.begin(), small.end()), small.end());
     std::vector<divided> all;
     for (std::string& word : small) {
         auto matches = patterns.matches(word);
