@@ -65,7 +65,7 @@ void group_node::go_on(std::uint32_t id, search& s, std::uint64_t now, outbox& o
     lookups_.answer(id, s.key, std::nullopt, s.hops, now);
 }
 
-bool group_node::ask_next(std::uint32_t id, search& s, group_kind kind, bool silent, outbox& out) {
+bool group_node::ask_next(std::uint32_t id, search& s, group_kind kind, bool silent, outbox& out) const {
     const bool to_member = kind == group_kind::have;
     auto& rest = to_member ? s.members : s.leaders;
     auto& asked = to_member ? s.asked_members : s.asked_leaders;

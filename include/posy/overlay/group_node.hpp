@@ -145,7 +145,7 @@ class group_node {
     // Lookups (group_lookups.cpp).
     void begin(std::uint32_t id, const digest& key, std::uint64_t now, outbox&);
     void go_on(std::uint32_t id, search&, std::uint64_t now, outbox&);
-    bool ask_next(std::uint32_t id, search&, group_kind, bool silent, outbox&);
+    bool ask_next(std::uint32_t id, search&, group_kind, bool silent, outbox&) const;
     search* search_of(std::uint32_t id, const digest& key, node_id from);
     void on_ask(node_id from, byte_view, outbox&);
     void on_told(node_id from, byte_view, std::uint64_t now, outbox&);
