@@ -97,8 +97,7 @@ std::vector<node_id> named_in_tree(byte_view message) {
 std::vector<node_id> named_in_attenuated(byte_view message) {
     if (message.empty()) return {};
     switch (static_cast<attenuated_kind>(message[0])) {
-        case attenuated_kind::ask:  // number, hops, origin, key, stage
-            return nodes_at(message, kind_bytes + 4 + 2 + 8 + 16 + 1, {kind_bytes + 4 + 2});
+        case attenuated_kind::ask:      // number, hops, origin, key, stage
         case attenuated_kind::publish:  // number, hops, holder, key, there
             return nodes_at(message, kind_bytes + 4 + 2 + 8 + 16 + 1, {kind_bytes + 4 + 2});
         case attenuated_kind::copy:  // number, holder, key, there

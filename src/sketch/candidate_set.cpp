@@ -22,7 +22,7 @@ void candidate_set::take(std::string_view key, digest d, std::uint64_t estimate,
 void candidate_set::prune(double least) {
     std::vector<map::const_iterator> order;
     for (auto at = keys_.begin(); at != keys_.end(); ++at)
-        if (static_cast<double>(at->second.count) >= least) order.push_back(at);
+        if (static_cast<double>(at->second.count) >= least) order.emplace_back(at);
     std::ranges::sort(order,
                       [](const auto& a, const auto& b) { return before_in_list(a->second, b->second); });
     if (order.size() > room_) {

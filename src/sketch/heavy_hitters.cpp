@@ -50,7 +50,7 @@ void heavy_hitters::add(std::span<const std::string_view> keys, std::span<const 
 
 heavy_hitters::list heavy_hitters::report(std::optional<std::uint64_t> most) const {
     const auto ceiling = [](double x) { return static_cast<std::uint64_t>(std::ceil(x)); };
-    const std::uint64_t above_dropped = saturating_sum<std::uint64_t>(candidates_.dropped(), 1);
+    const auto above_dropped = saturating_sum<std::uint64_t>(candidates_.dropped(), 1);
     list found{.complete_from = std::max(above_dropped, ceiling(threshold()))};
     found.stable_from =
         static_cast<double>(candidates_.dropped()) < keep_threshold()
