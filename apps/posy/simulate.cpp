@@ -95,8 +95,18 @@ std::vector<std::string> names_of_systems() {
     return names;
 }
 
-void simulate_system(const simulate_arguments& a) {
+// An option that a system does not heed is an error: its figures would not be what was asked for.
+void check_options(const simulate::system& system, const command_line& command) {
+    for (const char* name : {"--nodes", "--objects", "--queries", "--loss", "--churn", "--texts"}) {
+        if (!command.given(name) || std::ranges::find(system.takes, name) != system.takes.end()) continue;
+        throw wrong_use(
+            fmt::format("'{}' has no {}; it takes {}", system.name, name, fmt::join(system.takes, ", ")));
+    }
+}
+
+void simulate_system(const simulate_arguments& a, const command_line& command) {
     const auto* system = simulate::find_system(a.system);
+    check_options(*system, command);
     if (!a.plot.empty()) check_gnuplot();
     const simulate::report r = system->run(a.options);
     print(a.as_json ? to_json(r).dump(2) + "\n" : simulate::table(r));
@@ -138,7 +148,7 @@ void add_simulate(command_line& app) {
         if (command.given("--nodes")) a->options.nodes = a->nodes;
         if (command.given("--objects")) a->options.objects = a->objects;
         if (command.given("--queries")) a->options.queries = a->queries;
-        simulate_system(*a);
+        simulate_system(*a, command);
     });
 }
 

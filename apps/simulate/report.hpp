@@ -50,6 +50,7 @@ struct report {
 // A system of the survey, known by its name in `posy simulate NAME`.
 struct system {
     std::string name, what;
+    std::vector<std::string> takes;  // the options that it heeds beside the seed: "--nodes" …
     report (*run)(const options&);
 };
 

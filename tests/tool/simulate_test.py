@@ -48,6 +48,7 @@ class Simulate(ToolTest):
     def test_wrong_use(self):
         self.fails("simulate", "shrubbery", saying="SYSTEM: shrubbery not in {mesh,")
         self.fails("simulate", "tree", "--loss", "2", saying="--loss")
+        self.fails("simulate", "loops", "--churn", "0.1", saying="'loops' has no --churn; it takes --nodes, --queries")
         self.fails("simulate", "tree", "--nodes", "many", saying="--nodes")
         self.fails("simulate", "tree", "--nodes", "1", saying="--nodes is 1; this system takes at least 2")
 
