@@ -1,20 +1,11 @@
 // Requests among attenuated filters: to the nearest copy that an array knows of, and from there the sure way.
 #include <algorithm>
 
-#include "base/mix.hpp"
 #include "posy/overlay/attenuated_node.hpp"
+#include "rank.hpp"
 #include "wire.hpp"
 
 namespace posy::overlay {
-namespace {
-
-// Among neighbours of one level: another order for each object, so that no neighbour bears the others'
-// errors.
-std::uint64_t rank(const digest& key, node_id neighbour) {
-    return base::mix(key.high ^ base::mix(neighbour));
-}
-
-}  // namespace
 
 std::optional<std::uint32_t> attenuated_node::look_up(digest key, std::uint64_t now, outbox& out) {
     const auto id = lookups_.add(key, now);

@@ -1,15 +1,9 @@
 // Requests of the tree: up until a child's filter says yes, down from there, back where it was wrong.
-#include "base/mix.hpp"
 #include "posy/overlay/tree_node.hpp"
+#include "rank.hpp"
 #include "wire.hpp"
 
 namespace posy::overlay {
-namespace {
-
-// The order in which children are tried: another for each object, so that no child bears the others' errors.
-std::uint64_t rank(const digest& key, node_id child) { return base::mix(key.high ^ base::mix(child)); }
-
-}  // namespace
 
 std::optional<std::uint32_t> tree_node::look_up(digest key, std::uint64_t now, outbox& out) {
     const auto id = lookups_.add(key, now);
