@@ -13,7 +13,7 @@ namespace posy {
 namespace {
 
 constexpr std::uint32_t current_version = 5, required_version = 3;
-constexpr unsigned hashes = 4;
+constexpr unsigned squid_hashes = 4;
 constexpr char get = 1;  // Squid's number of the method
 
 std::uint64_t load_big(byte_view from, std::size_t offset, std::size_t size) {
@@ -31,12 +31,12 @@ std::uint64_t mask_size(std::uint64_t capacity, unsigned bits_per_entry) {
     return (capacity * bits_per_entry + 7) / 8;
 }
 
-std::array<std::uint64_t, hashes> positions(digest d, std::uint64_t bits) {
+std::array<std::uint64_t, squid_hashes> positions(digest d, std::uint64_t bits) {
     std::array<std::byte, 16> bytes;
     store_little(bytes.data(), d.low);
     store_little(bytes.data() + 8, d.high);
-    std::array<std::uint64_t, hashes> at;
-    for (std::size_t i = 0; i < hashes; ++i) at[i] = load_big(bytes, 4 * i, 4) % bits;
+    std::array<std::uint64_t, squid_hashes> at;
+    for (std::size_t i = 0; i < squid_hashes; ++i) at[i] = load_big(bytes, 4 * i, 4) % bits;
     return at;
 }
 
@@ -63,7 +63,7 @@ result<squid_digest> squid_digest::from_bytes(byte_view bytes, const read_limits
         return error::unsupported("a digest for a later version of Squid", 2);
     if (load_big(bytes, 0, 2) < required_version)
         return error::damaged("not a digest of Squid, or a very old one", 0);
-    if (load_big(bytes, 21, 1) != hashes) return error::damaged("a digest of Squid has 4 hashes", 21);
+    if (load_big(bytes, 21, 1) != squid_hashes) return error::damaged("a digest of Squid has 4 hashes", 21);
     const auto capacity = load_big(bytes, 4, 4), size = load_big(bytes, 16, 4);
     const auto per_entry = static_cast<unsigned>(load_big(bytes, 20, 1));
     if (capacity == 0 || per_entry == 0)
@@ -93,7 +93,7 @@ std::vector<std::byte> squid_digest::to_bytes() const {
     store_big(bytes, 8, 4, items_);
     store_big(bytes, 16, 4, mask_.size());
     store_big(bytes, 20, 1, bits_per_entry_);
-    store_big(bytes, 21, 1, hashes);
+    store_big(bytes, 21, 1, squid_hashes);
     std::ranges::copy(mask_, bytes.begin() + header_size);
     return bytes;
 }
@@ -122,6 +122,6 @@ std::uint64_t squid_digest::ones() const {
     return sum;
 }
 
-double squid_digest::false_positive_rate() const { return std::pow(fill(), hashes); }
+double squid_digest::false_positive_rate() const { return std::pow(fill(), squid_hashes); }
 
 }  // namespace posy

@@ -10,7 +10,6 @@
 
 namespace posy::overlay {
 
-namespace mail = keyword_mail;
 using base::put_varint;
 
 namespace {
@@ -20,12 +19,12 @@ namespace {
 constexpr double exchange_bits = 8 * 64;
 constexpr read_limits filter_limits{.max_bytes = 64 << 20, .believed_bytes = 1 << 20, .expansion = 2};
 
-mail::step step_of(const mail::context& c) { return {c.asker, c.ticket, c.offset, c.word}; }
+keyword_mail::step step_of(const keyword_mail::context& c) { return {c.asker, c.ticket, c.offset, c.word}; }
 
 template <class Part>
-std::vector<std::byte> message_of(mail::kind kind, const Part& part) {
+std::vector<std::byte> message_of(keyword_mail::kind kind, const Part& part) {
     auto message = begin(kind);
-    mail::put(message, part);
+    keyword_mail::put(message, part);
     return message;
 }
 
@@ -52,20 +51,20 @@ keyword_step plan_keyword_step(std::uint64_t mine, std::uint64_t others, std::ui
     return {plan, static_cast<double>(plan.bits) + exchange_bits + passed * (8.0 * name + 1)};
 }
 
-void keyword_node::remember(std::map<step_id, pending>& steps, const mail::context& c, list documents,
+void keyword_node::remember(std::map<step_id, pending>& steps, const keyword_mail::context& c, list documents,
                             std::uint64_t until) {
     if (steps.size() >= most_pending) {
         steps.erase(std::ranges::min_element(steps, {}, [](const auto& s) { return s.second.expires; }));
     }
     steps.insert_or_assign({c.asker, c.ticket, c.offset, c.word},
-                           pending{std::make_shared<mail::context>(c), std::move(documents), until});
+                           pending{std::make_shared<keyword_mail::context>(c), std::move(documents), until});
 }
 
 bool keyword_node::take_size_question(node_id from, base::reader& fields, outbox& out) const {
-    const std::uint64_t ticket = fields.varint(), which = fields.varint(mail::most_words);
-    const std::string word = mail::read_word(fields);
+    const std::uint64_t ticket = fields.varint(), which = fields.varint(keyword_mail::most_words);
+    const std::string word = keyword_mail::read_word(fields);
     if (fields.finish()) return false;
-    auto message = begin(mail::kind::size);
+    auto message = begin(keyword_mail::kind::size);
     put_varint(message, ticket);
     put_varint(message, which);
     put_varint(message, documents_with(word));
@@ -74,7 +73,7 @@ bool keyword_node::take_size_question(node_id from, base::reader& fields, outbox
 }
 
 bool keyword_node::take_start(node_id from, base::reader& fields, std::uint64_t now, outbox& out) {
-    mail::context c = mail::read_context(fields);
+    keyword_mail::context c = keyword_mail::read_context(fields);
     if (fields.finish() || c.word != 0 || c.asker != from || c.part == 0) return false;
     const list& all = list_of(c.words[0]);
     const std::size_t first = std::min<std::uint64_t>(c.offset, all.size());
@@ -86,36 +85,37 @@ bool keyword_node::take_start(node_id from, base::reader& fields, std::uint64_t 
 }
 
 // The documents have the words up to and with this one: on to the next, or to the asker.
-void keyword_node::advance(const mail::context& so_far, list documents, std::uint64_t now, outbox& out) {
-    mail::context c = so_far;
+void keyword_node::advance(const keyword_mail::context& so_far, list documents, std::uint64_t now,
+                           outbox& out) {
+    keyword_mail::context c = so_far;
     while (++c.word < c.words.size() && !documents.empty() && net_->home_of(c.words[c.word]) == self_) {
         list both;
         std::ranges::set_intersection(documents, list_of(c.words[c.word]), std::back_inserter(both), before);
         documents = std::move(both);
     }
     if (c.word >= c.words.size() || documents.empty()) {
-        auto message = begin(mail::kind::part);
+        auto message = begin(keyword_mail::kind::part);
         for (const std::uint64_t field : {c.ticket, c.offset, c.next}) put_varint(message, field);
-        for (const digest& each : documents) mail::put(message, each);
+        for (const digest& each : documents) keyword_mail::put(message, each);
         out.push_back({c.asker, std::move(message)});
         return;
     }
     const auto filter = net_->filters ? filter_for(documents, c.sizes[c.word]) : std::nullopt;
-    auto message = message_of(filter ? mail::kind::filter : mail::kind::digests, c);
+    auto message = message_of(filter ? keyword_mail::kind::filter : keyword_mail::kind::digests, c);
     if (filter) {
         put_varint(message, documents.size());
         const auto bytes = to_bytes(*filter, {.want = coding::smallest});
         message.insert(message.end(), bytes.begin(), bytes.end());
         remember(sieved_, c, std::move(documents), now + 2 * net_->patience);
     } else {
-        for (const digest& each : documents) mail::put(message, each);
+        for (const digest& each : documents) keyword_mail::put(message, each);
     }
     out.push_back({net_->home_of(c.words[c.word]), std::move(message)});
 }
 
 bool keyword_node::take_digests(base::reader& fields, std::uint64_t now, outbox& out) {
-    const mail::context c = mail::read_context(fields);
-    const list documents = mail::read_digests(fields);
+    const keyword_mail::context c = keyword_mail::read_context(fields);
+    const list documents = keyword_mail::read_digests(fields);
     if (fields.finish() || !std::ranges::is_sorted(documents, before)) return false;
     list both;
     std::ranges::set_intersection(documents, list_of(c.words[c.word]), std::back_inserter(both), before);
@@ -125,7 +125,7 @@ bool keyword_node::take_digests(base::reader& fields, std::uint64_t now, outbox&
 }
 
 bool keyword_node::take_filter(node_id from, base::reader& fields, std::uint64_t now, outbox& out) {
-    const mail::context c = mail::read_context(fields);
+    const keyword_mail::context c = keyword_mail::read_context(fields);
     const std::uint64_t count = fields.varint();
     const byte_view bytes = fields.rest();
     if (fields.finish()) return false;
@@ -142,7 +142,7 @@ bool keyword_node::take_filter(node_id from, base::reader& fields, std::uint64_t
         return true;
     }
     const unsigned width = name_bytes(passed.size(), count);
-    auto names = message_of(mail::kind::names, step_of(c));
+    auto names = message_of(keyword_mail::kind::names, step_of(c));
     put_varint(names, width);
     for (const digest& each : passed) {
         const std::uint64_t name = short_name(each, width);
@@ -155,7 +155,7 @@ bool keyword_node::take_filter(node_id from, base::reader& fields, std::uint64_t
 
 // Which of these names are among the documents whose filter was sent?
 bool keyword_node::take_names(node_id from, base::reader& fields, outbox& out) {
-    const mail::step s = mail::read_step(fields);
+    const keyword_mail::step s = keyword_mail::read_step(fields);
     const auto width = static_cast<unsigned>(fields.varint(8));
     const byte_view names = fields.rest();
     const auto found = sieved_.find({s.asker, s.ticket, s.offset, s.word});
@@ -176,16 +176,16 @@ bool keyword_node::take_names(node_id from, base::reader& fields, outbox& out) {
         bits[i / 8] |= static_cast<std::byte>(1U << i % 8);
         had.push_back(*match->second);
     }
-    auto verdict = message_of(mail::kind::verdict, s);
-    mail::put(verdict, sum_of(had));
+    auto verdict = message_of(keyword_mail::kind::verdict, s);
+    keyword_mail::put(verdict, sum_of(had));
     verdict.insert(verdict.end(), bits.begin(), bits.end());
     out.push_back({from, std::move(verdict)});
     return true;
 }
 
 bool keyword_node::take_verdict(node_id from, base::reader& fields, std::uint64_t now, outbox& out) {
-    const mail::step s = mail::read_step(fields);
-    const digest sum = mail::read_digest(fields);
+    const keyword_mail::step s = keyword_mail::read_step(fields);
+    const digest sum = keyword_mail::read_digest(fields);
     const byte_view bits = fields.rest();
     const auto found = candidates_.find({s.asker, s.ticket, s.offset, s.word});
     if (fields.finish() || found == candidates_.end() ||
@@ -199,7 +199,7 @@ bool keyword_node::take_verdict(node_id from, base::reader& fields, std::uint64_
     }
     if (sum_of(both) != sum) {
         ++ambiguous_;
-        out.push_back({from, message_of(mail::kind::doubt, s)});
+        out.push_back({from, message_of(keyword_mail::kind::doubt, s)});
         return true;
     }
     const auto about = found->second.about;
@@ -209,13 +209,13 @@ bool keyword_node::take_verdict(node_id from, base::reader& fields, std::uint64_
 }
 
 bool keyword_node::take_doubt(node_id from, base::reader& fields, outbox& out) {
-    const mail::step s = mail::read_step(fields);
+    const keyword_mail::step s = keyword_mail::read_step(fields);
     const auto found = sieved_.find({s.asker, s.ticket, s.offset, s.word});
     if (fields.finish() || found == sieved_.end() ||
         net_->home_of(found->second.about->words[s.word]) != from)
         return false;
-    auto message = message_of(mail::kind::digests, *found->second.about);
-    for (const digest& each : found->second.documents) mail::put(message, each);
+    auto message = message_of(keyword_mail::kind::digests, *found->second.about);
+    for (const digest& each : found->second.documents) keyword_mail::put(message, each);
     out.push_back({from, std::move(message)});
     return true;
 }

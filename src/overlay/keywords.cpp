@@ -11,7 +11,6 @@
 
 namespace posy::overlay {
 
-namespace mail = keyword_mail;
 using base::put_varint;
 
 node_id keyword_network::home_of(std::string_view word) const {
@@ -27,21 +26,21 @@ keyword_node::keyword_node(std::shared_ptr<const keyword_network> net, node_id s
 void keyword_node::publish(digest document, const std::vector<std::string>& words, outbox& out) {
     std::map<node_id, std::vector<const std::string*>> homes;
     for (const std::string& word : words) {
-        if (word.size() <= mail::longest_word) homes[net_->home_of(word)].push_back(&word);
+        if (word.size() <= keyword_mail::longest_word) homes[net_->home_of(word)].push_back(&word);
     }
     for (const auto& [home, theirs] : homes) {
-        auto message = begin(mail::kind::posting);
-        mail::put(message, document);
+        auto message = begin(keyword_mail::kind::posting);
+        keyword_mail::put(message, document);
         put_varint(message, theirs.size());
-        for (const std::string* word : theirs) mail::put(message, *word);
+        for (const std::string* word : theirs) keyword_mail::put(message, *word);
         out.push_back({home, std::move(message)});
     }
 }
 
 bool keyword_node::take_posting(base::reader& from) {
-    const digest document = mail::read_digest(from);
+    const digest document = keyword_mail::read_digest(from);
     std::vector<std::string> words(std::min<std::uint64_t>(from.varint(), from.left()));
-    for (std::string& word : words) word = mail::read_word(from);
+    for (std::string& word : words) word = keyword_mail::read_word(from);
     const bool ours =
         std::ranges::all_of(words, [&](const std::string& word) { return net_->home_of(word) == self_; });
     if (from.finish() || !ours) return false;
@@ -68,9 +67,10 @@ std::uint64_t keyword_node::ask(std::vector<std::string> words, std::uint64_t mo
     const std::uint64_t ticket = ++tickets_;
     std::ranges::sort(words);
     words.erase(std::unique(words.begin(), words.end()), words.end());
-    const bool possible =
-        !words.empty() && words.size() <= mail::most_words && most > 0 &&
-        std::ranges::all_of(words, [](const std::string& word) { return word.size() <= mail::longest_word; });
+    const bool possible = !words.empty() && words.size() <= keyword_mail::most_words && most > 0 &&
+                          std::ranges::all_of(words, [](const std::string& word) {
+                              return word.size() <= keyword_mail::longest_word;
+                          });
     question& q = questions_[ticket];
     q.words = std::move(words);
     q.sizes.resize(q.words.size());
@@ -89,17 +89,18 @@ void keyword_node::send_question(std::uint64_t ticket, question& q, std::uint64_
     q.repeat_at = now + net_->patience;
     for (std::size_t i = 0; i < q.words.size() && !q.started; ++i) {
         if (q.sizes[i]) continue;
-        auto message = begin(mail::kind::size_question);
+        auto message = begin(keyword_mail::kind::size_question);
         put_varint(message, ticket);
         put_varint(message, i);
-        mail::put(message, q.words[i]);
+        keyword_mail::put(message, q.words[i]);
         out.push_back({net_->home_of(q.words[i]), std::move(message)});
     }
     if (!q.started) return;
-    mail::context c{.asker = self_, .ticket = ticket, .offset = q.offset, .part = q.part, .words = q.words};
+    keyword_mail::context c{
+        .asker = self_, .ticket = ticket, .offset = q.offset, .part = q.part, .words = q.words};
     for (const auto& size : q.sizes) c.sizes.push_back(*size);
-    auto message = begin(mail::kind::start);
-    mail::put(message, c);
+    auto message = begin(keyword_mail::kind::start);
+    keyword_mail::put(message, c);
     out.push_back({net_->home_of(q.words[0]), std::move(message)});
 }
 
@@ -132,7 +133,7 @@ bool keyword_node::take_size(node_id from, base::reader& fields, std::uint64_t n
 
 bool keyword_node::take_part(base::reader& fields, std::uint64_t now, outbox& out) {
     const std::uint64_t ticket = fields.varint(), offset = fields.varint(), next = fields.varint();
-    list documents = mail::read_digests(fields);
+    list documents = keyword_mail::read_digests(fields);
     if (fields.finish() || (next != 0 && next <= offset)) return false;
     const auto found = questions_.find(ticket);
     if (found == questions_.end() || !found->second.started || found->second.offset != offset) return true;
@@ -160,35 +161,35 @@ void keyword_node::finish(std::uint64_t ticket, bool complete, bool failed) {
 void keyword_node::receive(node_id from, byte_view message, std::uint64_t now, outbox& out) {
     base::reader fields(message);
     bool good = false;
-    switch (static_cast<mail::kind>(fields.byte())) {
-        case mail::kind::posting:
+    switch (static_cast<keyword_mail::kind>(fields.byte())) {
+        case keyword_mail::kind::posting:
             good = take_posting(fields);
             break;
-        case mail::kind::size_question:
+        case keyword_mail::kind::size_question:
             good = take_size_question(from, fields, out);
             break;
-        case mail::kind::size:
+        case keyword_mail::kind::size:
             good = take_size(from, fields, now, out);
             break;
-        case mail::kind::start:
+        case keyword_mail::kind::start:
             good = take_start(from, fields, now, out);
             break;
-        case mail::kind::digests:
+        case keyword_mail::kind::digests:
             good = take_digests(fields, now, out);
             break;
-        case mail::kind::filter:
+        case keyword_mail::kind::filter:
             good = take_filter(from, fields, now, out);
             break;
-        case mail::kind::names:
+        case keyword_mail::kind::names:
             good = take_names(from, fields, out);
             break;
-        case mail::kind::verdict:
+        case keyword_mail::kind::verdict:
             good = take_verdict(from, fields, now, out);
             break;
-        case mail::kind::doubt:
+        case keyword_mail::kind::doubt:
             good = take_doubt(from, fields, out);
             break;
-        case mail::kind::part:
+        case keyword_mail::kind::part:
             good = take_part(fields, now, out);
             break;
     }

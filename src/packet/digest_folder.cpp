@@ -11,12 +11,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t second = 1'000'000;  // µs
+constexpr std::uint64_t microseconds = 1'000'000;  // per second
 constexpr std::string_view ending = ".posy";
 
 std::string seconds_text(std::uint64_t time) {
-    const std::string parts = std::to_string(time % second);
-    return std::to_string(time / second) + "." + std::string(6 - parts.size(), '0') + parts;
+    const std::string parts = std::to_string(time % microseconds);
+    return std::to_string(time / microseconds) + "." + std::string(6 - parts.size(), '0') + parts;
 }
 
 // Takes a decimal number off the front.
@@ -36,8 +36,8 @@ bool take_text(std::string_view& text, std::string_view expected) {
 bool take_seconds(std::string_view& text, std::uint64_t& into) {
     std::uint64_t whole = 0, parts = 0;
     if (!take_number(text, whole) || !take_text(text, ".") || !take_number(text, parts)) return false;
-    if (parts >= second || whole > (~std::uint64_t{0} - parts) / second) return false;
-    into = whole * second + parts;
+    if (parts >= microseconds || whole > (~std::uint64_t{0} - parts) / microseconds) return false;
+    into = whole * microseconds + parts;
     return true;
 }
 

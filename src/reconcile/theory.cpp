@@ -8,7 +8,7 @@ namespace posy::theory {
 namespace {
 
 // The deepest level considered. Keys hardly ever share as many leading bits.
-constexpr int levels = 128;
+constexpr int most_levels = 128;
 
 // P(X ≥ least), X Poisson.
 double poisson_tail(double mean, unsigned least) {
@@ -33,7 +33,7 @@ double filter_found(double false_positive_rate) { return 1 - false_positive_rate
 
 double tree_nodes(double n, unsigned grain) {
     double nodes = 0;
-    for (int k = 0; k < levels; ++k) {
+    for (int k = 0; k < most_levels; ++k) {
         const double mean = std::ldexp(n, -k);
         // Σ P(x) (1 − 2·2^−x) over x ≥ grain, and P(x) 2^−x is a Poisson of half the mean times e^(−mean/2).
         const double here =
@@ -48,14 +48,14 @@ std::vector<double> tree_path(double n, unsigned grain) {
     // From the deepest level up: how many others are below (all from grain − 1 on are alike), and how many
     // nodes of the filter there are so far.
     const unsigned enough = std::max(grain, 2u) - 1;
-    constexpr std::size_t lengths = levels + 1;
+    constexpr std::size_t lengths = most_levels + 1;
     std::vector<std::vector<double>> now(enough + 1, std::vector<double>(lengths)), next = now;
     now[0][0] = 1;
-    for (int k = levels - 1; k >= 0; --k) {
+    for (int k = most_levels - 1; k >= 0; --k) {
         const double mean = std::ldexp(std::max(n - 1, 0.0), -k - 1);
         if (mean < 1e-15) continue;
         for (auto& row : next) std::ranges::fill(row, 0.0);
-        const auto longest = static_cast<std::size_t>(levels - k);
+        const auto longest = static_cast<std::size_t>(most_levels - k);
         for (unsigned others = 0; others <= enough; ++others) {
             double term = std::exp(-mean), more = 1;  // P(x leave here), P(x or more)
             for (unsigned x = 0; x <= enough; ++x) {

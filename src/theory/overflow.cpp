@@ -10,7 +10,7 @@
 namespace posy::theory {
 namespace {
 
-constexpr unsigned words = 8;
+constexpr unsigned line_words = 8;
 
 // A counter goes wrong that is thrown at j times.
 faults reached(unsigned j) { return faults(j, 0.0); }
@@ -23,9 +23,9 @@ double line_fault(double x, unsigned k, const std::vector<double>& word_fault) {
         return throws < static_cast<double>(word_fault.size()) ? word_fault[static_cast<std::size_t>(throws)]
                                                                : 1;
     };
-    const unsigned in_every_word = k / words;
-    const double always = x * in_every_word, share = k % words / double(words);
-    if (share == 0) return -std::expm1(words * std::log1p(-of_word(always)));
+    const unsigned in_every_word = k / line_words;
+    const double always = x * in_every_word, share = k % line_words / double(line_words);
+    if (share == 0) return -std::expm1(line_words * std::log1p(-of_word(always)));
     const double mean = x * share, variance = mean * (1 - share), reach = 12 * std::sqrt(variance) + 60;
     double y = std::max(0.0, std::floor(mean - reach)), weight = binomial_weight(y, x, share);
     double fault = 0, slope = 0;
@@ -37,7 +37,7 @@ double line_fault(double x, unsigned k, const std::vector<double>& word_fault) {
     }
     if (fault >= 1) return 1;
     const double together = variance > 0 ? 4 * slope * slope / variance / (1 - fault) / (1 - fault) : 0;
-    return std::min(words * fault, -std::expm1(words * std::log1p(-fault) - together));
+    return std::min(line_words * fault, -std::expm1(line_words * std::log1p(-fault) - together));
 }
 
 }  // namespace
@@ -51,19 +51,19 @@ double blocked_overflow_probability(unsigned j, double n, double m, unsigned k, 
     if (j == 0) return 1;
     const double bound = m * blocked_counter_tail(j, n, m, k, word_bits);
     if (bound < 1e-12) return bound;  // two at once are rarer by as much again
-    const double lines = std::floor(m / (words * word_bits)), mean = n / lines;
-    const double most = std::floor(words * word_bits * (j - 1.0) / k);  // keys that a line may have
+    const double lines = std::floor(m / (line_words * word_bits)), mean = n / lines;
+    const double most = std::floor(line_words * word_bits * (j - 1.0) / k);  // keys that a line may have
     if (mean > most) return 1;
     if (bound / m * lines > 40) return 1;  // one given counter of every line is enough, but for e^-40
     // No line has more or fewer keys.
     const double reach = 12 * std::sqrt(mean) + 60, low = std::max(0.0, std::floor(mean - reach));
     const double high = std::min(most, std::floor(mean + reach));
-    const double share = k % words / double(words);
+    const double share = k % line_words / double(line_words);
     const auto stray = [&](double x) { return 12 * std::sqrt(x * share * (1 - share)) + 60; };
-    const unsigned fewest_in_word = k / words, most_in_word = (k + words - 1) / words;
-    const double fewest = std::max({0.0, low * fewest_in_word, low * k / words - stray(low)});
-    const double throws =
-        std::min({word_bits * (j - 1.0), high * most_in_word, std::ceil(high * k / words + stray(high))});
+    const unsigned fewest_in_word = k / line_words, most_in_word = (k + line_words - 1) / line_words;
+    const double fewest = std::max({0.0, low * fewest_in_word, low * k / line_words - stray(low)});
+    const double throws = std::min(
+        {word_bits * (j - 1.0), high * most_in_word, std::ceil(high * k / line_words + stray(high))});
     if (fewest > throws) return 1;
     const auto word_fault =
         any_fault_from(static_cast<unsigned>(fewest), static_cast<unsigned>(throws), word_bits, reached(j));

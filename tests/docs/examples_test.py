@@ -44,6 +44,8 @@ class Examples(unittest.TestCase):
     def test_every_compiler_takes_them(self):
         for compiler in COMPILERS:
             for standard in ("-std=c++20", "-std=c++2b"):
+                if (compiler, standard) == (COMPILERS[0], "-std=c++20"):
+                    continue  # built above
                 for name, _, _ in shown():
                     command = [compiler, standard, "-fsyntax-only", *STRICT, os.path.join(FOLDER, name + ".cpp")]
                     done = subprocess.run(command, capture_output=True, text=True)

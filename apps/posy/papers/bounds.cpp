@@ -100,7 +100,7 @@ sheet space_sheet() {
 
 // ---- Fingerprints -----------------------------------------------------------------------------------------
 
-constexpr std::uint64_t absent = 1'000'000;
+constexpr std::uint64_t absent_keys = 1'000'000;
 
 sheet perfect_sheet(bool measured) {
     sheet t("bounds_perfect", fmt::format("{} keys, fingerprints of j bits", items),
@@ -118,17 +118,17 @@ sheet perfect_sheet(bool measured) {
             sealed_filter::make(hash, digests_of(hash, {0, items}), {.rate = std::exp2(-1.0 * j)}), "papers");
         std::uint64_t hits = 0;
         if (measured) {
-            for (const digest d : digests_of(hash, {items, items + absent})) hits += set.may_contain(d);
+            for (const digest d : digests_of(hash, {items, items + absent_keys})) hits += set.may_contain(d);
         }
         const double bits = 8.0 * static_cast<double>(set.bytes().size()), least = 1.0 * items * j;
-        const double rate = static_cast<double>(hits) / absent;
+        const double rate = static_cast<double>(hits) / absent_keys;
         t.row({j,
                least,
                std::exp2(-1.0 * j),
                bits,
                {fmt::format("{:+.2f} %", 100 * (bits / least - 1)), bits / least},
                hits,
-               measured ? absent : 0,
+               measured ? absent_keys : 0,
                measured ? sheet::value(rate) : sheet::none()});
     }
     return t;
@@ -169,7 +169,7 @@ sheet list_sheet(bool measured) {
         const auto list = hash_list(one, n);
         std::uint64_t hits = 0, differences = 0;
         if (measured) {
-            for (const digest d : digests_of(one.hash(), {n, n + absent})) {
+            for (const digest d : digests_of(one.hash(), {n, n + absent_keys})) {
                 const bool in_list =
                     std::ranges::binary_search(list, positions_of(one.geometry(), d).front());
                 hits += in_list;
@@ -177,7 +177,7 @@ sheet list_sheet(bool measured) {
             }
         }
         const auto bits = [](double x) { return sheet::value(fmt::format("{:.0f}", x), x); };
-        const double rate = static_cast<double>(hits) / absent;
+        const double rate = static_cast<double>(hits) / absent_keys;
         const auto message = to_bytes(one, {.want = coding::smallest});
         t.row({n,
                {fmt::format("{:.2f}", b), b},
@@ -185,7 +185,7 @@ sheet list_sheet(bool measured) {
                theory::hash_list_rate(size, b),
                1 / size,
                hits,
-               measured ? absent : 0,
+               measured ? absent_keys : 0,
                measured ? sheet::value(rate) : sheet::none(),
                differences,
                bits(size * b),

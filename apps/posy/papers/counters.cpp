@@ -17,8 +17,8 @@ namespace posy::tool::papers {
 namespace {
 
 // Sixteen bits per item and 11 hashes: as near to half full as whole numbers allow, and not above.
-constexpr double bits_per_item = 16;
-constexpr unsigned hashes = 11;
+constexpr double counters_per_item = 16;
+constexpr unsigned counter_hashes = 11;
 
 struct counted {
     std::array<std::uint64_t, 16> with{};     // counters of each value
@@ -28,13 +28,13 @@ struct counted {
 
 counted count(std::uint64_t keys, std::uint64_t trials) {
     counted c;
-    const auto bits = static_cast<std::uint64_t>(bits_per_item) * keys;
+    const auto bits = static_cast<std::uint64_t>(counters_per_item) * keys;
     std::vector<std::uint64_t> numbers(keys);
     std::iota(numbers.begin(), numbers.end(), std::uint64_t{0});
     std::vector<digest> digests(keys);
     for (std::uint64_t trial = 0; trial < trials; ++trial) {
         auto filter = take(counting_filter::make({.bits = bits,
-                                                  .hashes = hashes,
+                                                  .hashes = counter_hashes,
                                                   .layout = layout_id::spread,
                                                   .hash = hash_family::xxh3,
                                                   .seed = {.low = trial}}),
@@ -54,8 +54,8 @@ counted count(std::uint64_t keys, std::uint64_t trials) {
 }
 
 table bounds_table(const counted& c, data& d) {
-    const double n = items, m = bits_per_item * n;
-    table t{fmt::format("Counters of {} keys at m/n = {}, k = {}", items, bits_per_item, hashes),
+    const double n = items, m = counters_per_item * n;
+    table t{fmt::format("Counters of {} keys at m/n = {}, k = {}", items, counters_per_item, counter_hashes),
             {{"i", "P(c = i)", "measured", "m P(c ≥ i)", "m C(nk,i)/mⁱ", "m (enk/im)ⁱ", "m (e ln 2/i)ⁱ",
               "filters with max ≥ i"}}};
     d.rows = {{"count", "probability", "measured", "union_of_tails", "binomial_bound", "power_bound",
@@ -63,13 +63,14 @@ table bounds_table(const counted& c, data& d) {
     const auto filters = static_cast<double>(c.largest.count());
     for (unsigned j = 0; j <= 16; ++j) {
         const bool seen = filters > 0;
-        const std::vector<double> values{theory::counter_probability(j, n, m, hashes),
-                                         seen && j < 16 ? static_cast<double>(c.with[j]) / (m * filters) : -1,
-                                         m * theory::counter_tail(j, n, m, hashes),
-                                         j > 0 ? theory::overflow_bound_binomial(j, n, m, hashes) : -1,
-                                         j > 0 ? theory::overflow_bound_power(j, n, m, hashes) : -1,
-                                         j > 0 ? theory::overflow_bound_half_full(j, m) : -1,
-                                         seen ? static_cast<double>(c.reached[j]) / filters : -1};
+        const std::vector<double> values{
+            theory::counter_probability(j, n, m, counter_hashes),
+            seen && j < 16 ? static_cast<double>(c.with[j]) / (m * filters) : -1,
+            m * theory::counter_tail(j, n, m, counter_hashes),
+            j > 0 ? theory::overflow_bound_binomial(j, n, m, counter_hashes) : -1,
+            j > 0 ? theory::overflow_bound_power(j, n, m, counter_hashes) : -1,
+            j > 0 ? theory::overflow_bound_half_full(j, m) : -1,
+            seen ? static_cast<double>(c.reached[j]) / filters : -1};
         std::vector<cell> row{std::to_string(j)};
         csv_row plain{std::to_string(j)};
         for (const double value : values) {
@@ -101,15 +102,16 @@ table largest_table(std::span<const std::pair<std::uint64_t, counted>> sizes) {
               "measured mean", "largest", "filters"}}};
     for (const auto& [keys, c] : sizes) {
         const auto n = static_cast<double>(keys);
-        const double m = bits_per_item * n;
+        const double m = counters_per_item * n;
         const bool seen = c.largest.count() != 0;
-        t.rows.push_back({fmt::format("{:.0f}", n),
-                          fmt::format("{:.2f}", theory::expected_maximum_counter(n, m, hashes)),
-                          std::to_string(theory::likely_maximum_counter(n, m, hashes)),
-                          std::to_string(std::bit_width(theory::likely_maximum_counter(n, m, hashes))),
-                          fmt::format("{:.2f}", std::log2(std::log2(m))),
-                          seen ? fmt::format("{:.2f}", c.largest.mean()) : "–",
-                          seen ? std::to_string(c.largest.most()) : "–", std::to_string(c.largest.count())});
+        t.rows.push_back(
+            {fmt::format("{:.0f}", n),
+             fmt::format("{:.2f}", theory::expected_maximum_counter(n, m, counter_hashes)),
+             std::to_string(theory::likely_maximum_counter(n, m, counter_hashes)),
+             std::to_string(std::bit_width(theory::likely_maximum_counter(n, m, counter_hashes))),
+             fmt::format("{:.2f}", std::log2(std::log2(m))),
+             seen ? fmt::format("{:.2f}", c.largest.mean()) : "–",
+             seen ? std::to_string(c.largest.most()) : "–", std::to_string(c.largest.count())});
     }
     return t;
 }

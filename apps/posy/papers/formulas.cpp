@@ -16,9 +16,9 @@ namespace {
 
 using std::numbers::ln2;
 
-constexpr double bits_per_item = 10;
-constexpr unsigned hashes = 5;
-constexpr std::uint64_t absent = 10'000;
+constexpr double sample_bits_per_item = 10;
+constexpr unsigned sample_hashes = 5;
+constexpr std::uint64_t sample_absent = 10'000;
 
 struct small_filters {
     std::uint64_t n = 0, m = 0, trials = 0;
@@ -28,13 +28,13 @@ struct small_filters {
 // The smaller the more of them: they cost less, stray more, and show more.
 small_filters measure(std::uint64_t n, std::uint64_t trials) {
     small_filters s{.n = n,
-                    .m = static_cast<std::uint64_t>(bits_per_item) * n,
+                    .m = static_cast<std::uint64_t>(sample_bits_per_item) * n,
                     .trials = trials * std::max<std::uint64_t>(1, 1000 / n)};
     for (std::uint64_t trial = 0; trial < s.trials; ++trial) {
         const auto look = [&](layout_id layout, average& zeros, average& rate) {
-            const bloom_filter filter = filter_of(shape(s.m, hashes, trial, layout), {0, n});
+            const bloom_filter filter = filter_of(shape(s.m, sample_hashes, trial, layout), {0, n});
             zeros.add(1 - filter.fill());
-            rate.add(static_cast<double>(found(filter, {n, n + absent})) / absent);
+            rate.add(static_cast<double>(found(filter, {n, n + sample_absent})) / sample_absent);
         };
         look(layout_id::spread, s.zeros, s.rate);
         look(layout_id::sliced, s.sliced_zeros, s.sliced_rate);
@@ -49,7 +49,7 @@ sheet::value seen(const average& a, double error) {
 }
 
 sheet fill_sheet(const std::vector<small_filters>& sizes) {
-    sheet t("formulas_fill", fmt::format("Zeros at m/n = {}, k = {}", bits_per_item, hashes),
+    sheet t("formulas_fill", fmt::format("Zeros at m/n = {}, k = {}", sample_bits_per_item, sample_hashes),
             {{"items", "n"},
              {"bits", "m"},
              {"hashes", ""},
@@ -63,26 +63,26 @@ sheet fill_sheet(const std::vector<small_filters>& sizes) {
     for (const small_filters& s : sizes) {
         const auto n = static_cast<double>(s.n), m = static_cast<double>(s.m),
                    trials = static_cast<double>(s.trials);
-        const double exact = theory::zero_probability(n, m, hashes);
-        const double p = theory::zero_probability_asymptotic(n, m, hashes);
+        const double exact = theory::zero_probability(n, m, sample_hashes);
+        const double p = theory::zero_probability_asymptotic(n, m, sample_hashes);
         const double error =
-            trials > 0 ? std::sqrt(theory::zero_count_variance(n, m, hashes) / trials) / m : 0;
+            trials > 0 ? std::sqrt(theory::zero_count_variance(n, m, sample_hashes) / trials) / m : 0;
         t.row({s.n,
                s.m,
-               hashes,
+               sample_hashes,
                {fmt::format("{:.6f}", exact), exact},
                {fmt::format("{:.6f}", p), p},
                m * (p - exact),
                seen(s.zeros, error),
                error,
-               std::exp(n * std::log1p(-1.0 * hashes / m)),
+               std::exp(n * std::log1p(-1.0 * sample_hashes / m)),
                seen(s.sliced_zeros, error)});
     }
     return t;
 }
 
 sheet rate_sheet(const std::vector<small_filters>& sizes) {
-    sheet t("formulas_rate", fmt::format("Rates at m/n = {}, k = {}", bits_per_item, hashes),
+    sheet t("formulas_rate", fmt::format("Rates at m/n = {}, k = {}", sample_bits_per_item, sample_hashes),
             {{"items", "n"},
              {"bits", "m"},
              {"hashes", ""},
@@ -96,16 +96,17 @@ sheet rate_sheet(const std::vector<small_filters>& sizes) {
     for (const small_filters& s : sizes) {
         const auto n = static_cast<double>(s.n), m = static_cast<double>(s.m),
                    trials = static_cast<double>(s.trials);
-        const double expected = theory::spread_rate(n, m, hashes);
+        const double expected = theory::spread_rate(n, m, sample_hashes);
         // Of the questions, and of the fill from filter to filter; twice that for the convexity of small
         // ones.
-        const double fill = 1 - theory::zero_probability(n, m, hashes);
-        const double slope = hashes * std::pow(fill, hashes - 1) / m;
-        const double one = expected / absent + 2 * slope * slope * theory::zero_count_variance(n, m, hashes);
+        const double fill = 1 - theory::zero_probability(n, m, sample_hashes);
+        const double slope = sample_hashes * std::pow(fill, sample_hashes - 1) / m;
+        const double one =
+            expected / sample_absent + 2 * slope * slope * theory::zero_count_variance(n, m, sample_hashes);
         const double error = trials > 0 ? std::sqrt(one / trials) : 0;
-        t.row({s.n, s.m, hashes, theory::false_positive_rate_asymptotic(n, m, hashes),
-               theory::false_positive_rate_mean_fill(n, m, hashes), expected, seen(s.rate, error), error,
-               theory::sliced_rate(n, m, hashes), seen(s.sliced_rate, error)});
+        t.row({s.n, s.m, sample_hashes, theory::false_positive_rate_asymptotic(n, m, sample_hashes),
+               theory::false_positive_rate_mean_fill(n, m, sample_hashes), expected, seen(s.rate, error),
+               error, theory::sliced_rate(n, m, sample_hashes), seen(s.sliced_rate, error)});
     }
     return t;
 }
