@@ -11,7 +11,7 @@ namespace {
 constexpr std::array<std::string_view, 20> inline_elements = {
     "a",   "abbr", "acronym", "b",     "big",  "del",    "em",  "emphasis", "font", "i",
     "ins", "mark", "s",       "small", "span", "strong", "sub", "sup",      "u",    "wbr"};
-constexpr std::array<std::string_view, 14> not_text = {
+constexpr std::array<std::string_view, 14> elements_not_text = {
     "script", "style",          "pre",    "code",    "kbd",      "samp",    "tt",
     "math",   "programlisting", "screen", "literal", "filename", "command", "option"};
 
@@ -106,7 +106,7 @@ bool mask_tag(markup_mask& mask) {
         mask.drop(tag.size());
     else
         mask.blank(tag.size());
-    if (!closing && !empty && is_in(not_text, name)) blank_content(mask, name);
+    if (!closing && !empty && is_in(elements_not_text, name)) blank_content(mask, name);
     return true;
 }
 

@@ -52,23 +52,19 @@ constexpr std::array commands = {
     command{"vspace", 1},
 };
 // Environments that are not text, up to their end.
-constexpr std::array<std::string_view, 20> not_text = {
+constexpr std::array<std::string_view, 20> environments_not_text = {
     "align",    "align*",    "alltt",        "comment",     "displaymath", "eqnarray", "eqnarray*",
     "equation", "equation*", "gather",       "gather*",     "lstlisting",  "math",     "minted",
     "multline", "multline*", "filecontents", "tikzpicture", "verbatim",    "verbatim*"};
 
-struct letter {
-    std::string_view name;
-    char32_t character;
-};
-constexpr std::array letters = {
-    letter{"ss", U'ß'}, letter{"ae", U'æ'}, letter{"AE", U'Æ'}, letter{"oe", U'œ'}, letter{"OE", U'Œ'},
-    letter{"aa", U'å'}, letter{"AA", U'Å'}, letter{"o", U'ø'},  letter{"O", U'Ø'},  letter{"l", U'ł'},
-    letter{"L", U'Ł'},  letter{"i", U'i'},  letter{"j", U'j'},
+constexpr std::array latex_letters = {
+    named_letter{"ss", U'ß'}, named_letter{"ae", U'æ'}, named_letter{"AE", U'Æ'}, named_letter{"oe", U'œ'},
+    named_letter{"OE", U'Œ'}, named_letter{"aa", U'å'}, named_letter{"AA", U'Å'}, named_letter{"o", U'ø'},
+    named_letter{"O", U'Ø'},  named_letter{"l", U'ł'},  named_letter{"L", U'Ł'},  named_letter{"i", U'i'},
+    named_letter{"j", U'j'},
 };
 
 bool is_ascii_letter(char c) { return (c | 0x20) >= 'a' && (c | 0x20) <= 'z'; }
-bool is_space(char c) { return c == ' ' || c == '\t'; }
 
 // From an opening brace or bracket to the one that closes it. The braces of what is commented out count.
 void blank_group(markup_mask& mask, char open, char close) {
@@ -87,7 +83,7 @@ void blank_group(markup_mask& mask, char open, char close) {
 void blank_arguments(markup_mask& mask, int braces) {
     if (mask.next() == '*') mask.blank(1);
     while (!mask.done()) {
-        const std::size_t spaces = mask.run(is_space).size();
+        const std::size_t spaces = mask.run(is_blank).size();
         const char opens = mask.next(spaces);
         if (opens != '[' && (opens != '{' || braces == 0)) return;
         if (opens == '[' && spaces > 0) return;  // "\ldots [sic]"
@@ -104,7 +100,8 @@ void blank_arguments(markup_mask& mask, int braces) {
 void begin_environment(markup_mask& mask) {
     const auto in_braces = [](char c) { return c != '}' && c != '\n'; };
     const std::string name(mask.next() == '{' ? mask.run(in_braces, 1) : std::string_view());
-    if (std::ranges::find(not_text, name) != not_text.end()) return mask.blank_through("\\end{" + name + "}");
+    if (std::ranges::find(environments_not_text, name) != environments_not_text.end())
+        return mask.blank_through("\\end{" + name + "}");
     const bool has_columns = name.starts_with("tabular") || name == "array" || name == "minipage";
     blank_arguments(mask, has_columns ? 2 : 1);
 }
@@ -112,7 +109,7 @@ void begin_environment(markup_mask& mask) {
 // \'e, \'{e}, \c{c}, \"\i: the letter under the accent and the bytes of it all; 0 if there is none.
 std::size_t accented(const markup_mask& mask, const accent& over, char32_t& both) {
     std::size_t size = 2;
-    if (is_ascii_letter(over.latex)) size += mask.run(is_space, 2).size();
+    if (is_ascii_letter(over.latex)) size += mask.run(is_blank, 2).size();
     const bool braces = mask.next(size) == '{';
     size += braces;
     if (mask.next(size) == '\\' && !is_ascii_letter(mask.next(size + 2))) ++size;  // the i without a dot
@@ -141,7 +138,8 @@ void mask_command(markup_mask& mask) {
         if (mask.sees("\\[")) return mask.blank_through("\\]");
         return mask.next(1) == '-' ? mask.drop(2) : mask.blank(2);
     }
-    if (const auto place = std::ranges::find(letters, name, &letter::name); place != letters.end()) {
+    if (const auto place = std::ranges::find(latex_letters, name, &named_letter::name);
+        place != latex_letters.end()) {
         const std::size_t size = 1 + name.size();
         mask.put(size + (mask.next(size) == ' ' ? 1 : 0), place->character);
         return;

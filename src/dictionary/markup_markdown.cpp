@@ -4,7 +4,6 @@
 namespace posy::dictionary {
 namespace {
 
-bool is_space(char c) { return c == ' ' || c == '\t'; }
 bool is_word(char c) {
     return (c | 0x20) >= 'a' || (c >= '0' && c <= '9') || static_cast<unsigned char>(c) >= 0x80;
 }
@@ -15,7 +14,7 @@ class lines {
     // At the start of a line. Blanks it, and whatever it starts, if that is not text.
     bool take(markup_mask& mask) {
         const std::string_view line = mask.line();
-        const std::size_t indent = mask.run(is_space).size();
+        const std::size_t indent = mask.run(is_blank).size();
         const std::string_view text = line.substr(std::min(indent, line.size()));
         if (mask.at() == 0 && line == "---") {
             mask.blank_line();
@@ -46,7 +45,7 @@ class lines {
         const std::string_view mark = digits > 0 ? text.substr(digits) : text;
         const bool marked = mark.starts_with(digits > 0 ? '.' : '-') || (digits == 0 && mark[0] == '*') ||
                             (digits == 0 && mark[0] == '+');
-        return marked && mark.size() > 1 && is_space(mark[1]);
+        return marked && mark.size() > 1 && is_blank(mark[1]);
     }
     // To a line with as long a fence of the same character.
     static void skip_fence(markup_mask& mask, std::size_t indent, char of) {
@@ -54,7 +53,7 @@ class lines {
         mask.blank_line();
         while (!mask.done()) {
             mask.keep(1);  // the line break
-            const std::size_t spaces = mask.run(is_space).size();
+            const std::size_t spaces = mask.run(is_blank).size();
             const bool ends = mask.run([&](char c) { return c == of; }, spaces).size() >= length;
             mask.blank_line();
             if (ends) return;

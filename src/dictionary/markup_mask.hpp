@@ -13,6 +13,14 @@
 
 namespace posy::dictionary {
 
+inline bool is_blank(char c) { return c == ' ' || c == '\t'; }
+
+// A letter that has a name in a form of markup.
+struct named_letter {
+    std::string_view name;
+    char32_t character;
+};
+
 class markup_mask {
   public:
     explicit markup_mask(std::string text) : text_(std::move(text)) {}

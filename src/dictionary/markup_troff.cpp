@@ -19,8 +19,6 @@ constexpr std::array regions = {region{"TS", "TE"}, region{"EQ", "EN"}, region{"
                                 region{"de", ""},   region{"ig", ""},   region{"Bd -literal", "Ed"},
                                 region{"nf", "fi"}, region{"EX", "EE"}};
 
-bool is_space(char c) { return c == ' ' || c == '\t'; }
-
 // The bytes of the name after an escape: x, (xx, [xxx].
 std::size_t name_size(const markup_mask& mask, std::size_t at) {
     if (mask.next(at) == '(') return 3;
@@ -33,15 +31,12 @@ std::size_t name_size(const markup_mask& mask, std::size_t at) {
 void mask_character(markup_mask& mask, std::size_t size) {
     std::string_view name = mask.rest().substr(2, 2);
     if (size > 5) name = {};
-    struct letter {
-        std::string_view name;
-        char32_t character;
-    };
-    constexpr std::array letters = {letter{"ss", U'ß'},  letter{"ae", U'æ'},  letter{"oe", U'œ'},
-                                    letter{"cq", U'\''}, letter{"aq", U'\''}, letter{"hy", U'-'},
-                                    letter{"/o", U'ø'},  letter{"oa", U'å'},  letter{",c", U'ç'}};
-    const auto place = std::ranges::find(letters, name, &letter::name);
-    if (place != letters.end()) return mask.put(size, place->character);
+    constexpr std::array troff_letters = {
+        named_letter{"ss", U'ß'},  named_letter{"ae", U'æ'},  named_letter{"oe", U'œ'},
+        named_letter{"cq", U'\''}, named_letter{"aq", U'\''}, named_letter{"hy", U'-'},
+        named_letter{"/o", U'ø'},  named_letter{"oa", U'å'},  named_letter{",c", U'ç'}};
+    const auto place = std::ranges::find(troff_letters, name, &named_letter::name);
+    if (place != troff_letters.end()) return mask.put(size, place->character);
     const accent* over = name.empty() ? nullptr : accent_of_latex(name[0] == ':' ? '"' : name[0]);
     const auto both = over ? compose(static_cast<unsigned char>(name[1]), *over) : std::nullopt;
     return both ? mask.put(size, *both) : mask.blank(size);
@@ -90,11 +85,11 @@ void skip_region(markup_mask& mask, std::string_view to) {
 }
 
 void mask_request(markup_mask& mask) {
-    const std::size_t spaces = mask.run(is_space, 1).size();
+    const std::size_t spaces = mask.run(is_blank, 1).size();
     const std::string_view request = mask.line().substr(1 + spaces);
     for (const region& each : regions) {
         if (request.starts_with(each.from) &&
-            (request.size() == each.from.size() || is_space(request[each.from.size()])))
+            (request.size() == each.from.size() || is_blank(request[each.from.size()])))
             return skip_region(mask, each.to);
     }
     const std::string_view name = request.substr(0, request.find_first_of(" \t"));
