@@ -97,7 +97,9 @@ table fan_table(const laboratory& lab, const std::vector<printed_entry>& entries
     return t;
 }
 
-std::string several_entries(std::uint64_t n) { return n == 1 ? "1 entry" : fmt::format("{} entries", n); }
+std::string several_entries(std::uint64_t number) {
+    return number == 1 ? "1 entry" : fmt::format("{} entries", number);
+}
 
 // The measured rates, all 411 together: how far from their expectations, in standard errors.
 paragraph fan_measured(const laboratory& lab, const std::vector<printed_entry>& entries) {
