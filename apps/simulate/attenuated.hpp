@@ -83,6 +83,7 @@ class attenuated_run {
     double whole_bytes(node_id from);
     std::uint64_t update_bytes() const;
     plot found_by_copies() const;
+    void add_changes(std::vector<figure>&) const;
     void add_churn(report&, const outcome& near, const outcome& far) const;
     std::vector<figure> figures(const outcome& near, const outcome& far, const outcome& absent) const;
 

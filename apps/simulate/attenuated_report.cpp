@@ -9,14 +9,15 @@ namespace posy::simulate::attenuated {
 std::vector<figure> attenuated_run::figures(const outcome& near, const outcome& far,
                                             const outcome& absent) const {
     constexpr double certain = 1;
-    const double astray = theory::attenuated_false_forwards(rates_, degree);
-    const auto m = static_cast<double>(settings().terms.geometry.bits);
+    const double misled = theory::attenuated_false_forwards(rates_, degree);
+    // Of filters at rest: with churn, arrays of nodes that have just come back are not full yet.
+    const auto astray = options_.churn == 0 ? std::optional(misled) : std::nullopt;
     const auto wrong = [&](const outcome& o) {  // hops of a request that could not succeed
         return std::sqrt(o.by_filter / static_cast<double>(std::max<std::uint64_t>(o.asked, 1)));
     };
     const auto asked = static_cast<double>(near.asked + far.asked);
     const double is_near = static_cast<double>(near.asked) / asked;
-    return {
+    std::vector<figure> all{
         {"lookups of existing objects", asked},
         {"a copy within 3 hops", is_near, near_expected_.mean(), std::sqrt(is_near * (1 - is_near) / asked)},
         {"found, where a copy is near", near.success.mean(), certain, near.success.error()},
@@ -28,16 +29,23 @@ std::vector<figure> attenuated_run::figures(const outcome& near, const outcome& 
         {"found, where none is near", far.success.mean(), certain, far.success.error()},
         {"  false forwards per lookup", far.by_filter, astray, wrong(far)},
         {"  hops, most of them to the home", far.hops.mean(),
-         astray + theory::ring_hops(static_cast<double>(nodes_)) + 1, far.hops.error()},
+         misled + theory::ring_hops(static_cast<double>(nodes_)) + 1, far.hops.error()},
         {"  stretch in hops, against the nearest copy", far.stretch.mean(), {}, far.stretch.error()},
         {"  bytes per lookup", far.bytes, {}, {}, "bytes"},
         {"absent objects answered as absent", absent.success.mean(), certain, absent.success.error()},
         {"  false forwards per lookup", absent.by_filter, astray, wrong(absent)},
-        {"bytes per change, on all links", change_bytes_.mean(),
-         theory::attenuated_change_bytes(sizes_, degree, m, hashes, header, reply), change_bytes_.error(),
-         "bytes"},
-        {"bytes per change, by whole arrays", whole_bytes_.mean(), {}, whole_bytes_.error(), "bytes"},
     };
+    if (change_bytes_.count() > 0) add_changes(all);
+    return all;
+}
+
+void attenuated_run::add_changes(std::vector<figure>& all) const {
+    const auto m = static_cast<double>(settings().terms.geometry.bits);
+    all.push_back({"bytes per change, on all links", change_bytes_.mean(),
+                   theory::attenuated_change_bytes(sizes_, degree, m, hashes, header, reply),
+                   change_bytes_.error(), "bytes"});
+    all.push_back(
+        {"bytes per change, by whole arrays", whole_bytes_.mean(), {}, whole_bytes_.error(), "bytes"});
 }
 
 plot attenuated_run::found_by_copies() const {

@@ -1,18 +1,14 @@
 // Groups under leaders: members tell their leader, leaders gossip the unions; objects change, are looked up
-// by all nodes, and some leaders crash.
+// by all nodes, and some leaders crash. With churn, nodes fail and come back instead (group_churn.hpp).
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <random>
-#include <unordered_map>
 
-#include "holdings.hpp"
+#include "group_churn.hpp"
+#include "group_world.hpp"
 #include "mesh_costs.hpp"
-#include "network.hpp"
-#include "posy/overlay/group_node.hpp"
-#include "posy/shared_filters.hpp"
 #include "posy/theory.hpp"
 #include "systems.hpp"
 #include "tally.hpp"
@@ -21,108 +17,8 @@ namespace posy::simulate {
 namespace {
 
 using overlay::group_kind;
-using overlay::group_node;
-using overlay::outbox;
 
-constexpr double latency = 50;  // ms
 constexpr std::uint64_t change_every = 2000;
-
-class group_world {
-  public:
-    group_world(std::uint64_t nodes, std::uint64_t objects, const options& o)
-        : groups_(std::max<std::uint64_t>(2, static_cast<std::uint64_t>(std::sqrt(nodes)))),
-          random_(o.seed),
-          net_({.loss = o.loss}, o.seed + 1) {
-        const std::uint64_t per_group = objects / groups_ + 1;
-        how_.terms.geometry = {round_up_bits(24 * per_group, 6, layout_id::spread), 6, layout_id::spread};
-        how_.terms.most_fill = 0.1;
-        how_.mesh.publish.change = 0;
-        how_.mesh.max_news = 64;
-        for (node_id who = 1; who <= nodes; ++who)
-            join(who, objects * who / nodes - objects * (who - 1) / nodes);
-    }
-
-    std::uint64_t groups() const { return groups_; }
-    const overlay::group_settings& how() const { return how_; }
-    network<group_node>& net() { return net_; }
-    const holdings& truth() const { return truth_; }
-    const std::vector<node_id>& nodes() const { return truth_.nodes(); }
-    node_id random_node() { return nodes()[below(nodes().size())]; }
-    std::uint64_t below(std::uint64_t bound) { return random_() % bound; }
-    // The leader whom a node would ask.
-    node_id leader_of(node_id who) {
-        const auto& node = *net_.find(who);
-        return node.leads() ? who : *node.leader();
-    }
-    // The false-positive rate of each leader's union.
-    std::unordered_map<node_id, double> rates() {
-        const auto& g = how_.terms.geometry;
-        std::unordered_map<node_id, double> objects, all;
-        for (const node_id who : nodes())
-            objects[leader_of(who)] += static_cast<double>(truth_.objects_of(who).size());
-        for (const auto& [leader, number] : objects)
-            all[leader] = theory::spread_rate(number, static_cast<double>(g.bits), g.hashes);
-        return all;
-    }
-    void change(node_id who) {
-        net_.at(who, [&](group_node& n, std::uint64_t now, outbox&) {
-            n.remove(digest_of(truth_.drop(who, truth_.objects_of(who).size() - 1)), now);
-            n.insert(digest_of(truth_.add(who)), now);
-        });
-    }
-    void crash(node_id who) {
-        truth_.leave(who);
-        net_.crash(who);
-    }
-    // Every leader knows every other in its present version, and every member's leader has all of it.
-    bool settled() {
-        std::uint64_t leaders = 0;
-        std::optional<std::uint64_t> hash;
-        for (const node_id who : nodes()) leaders += net_.find(who)->leads();
-        for (const node_id who : nodes()) {
-            const auto& node = *net_.find(who);
-            if (!node.leads()) {
-                const auto* leader = net_.find(*node.leader());
-                if (!node.link().settled() || !leader || !leader->leads()) return false;
-                continue;
-            }
-            const auto& directory = node.mesh().directory();
-            if (!hash) hash = directory.hash();
-            if (directory.hash() != *hash || directory.live().size() != leaders) return false;
-            if (node.mesh().own_summary().due(net_.now() + 1)) return false;
-        }
-        return true;
-    }
-    double run_until_settled() {
-        const std::uint64_t began = net_.now();
-        while (!settled() && net_.now() < began + 3'600'000) net_.run_until(net_.now() + 1000);
-        return static_cast<double>(net_.now() - began) / 1000;
-    }
-
-    digest digest_of(std::uint64_t object) const {
-        return hasher(how_.terms.geometry.hash)(std::string_view("object " + std::to_string(object)));
-    }
-
-  private:
-    void join(node_id who, std::uint64_t objects) {
-        const auto leader = who <= groups_ ? std::nullopt : std::optional<node_id>(1 + who % groups_);
-        auto node = *group_node::make(who, "node-" + std::to_string(who), how_, leader, 1, random_(),
-                                      net_.now(), &pool_);
-        if (who > 1 && !leader) node.add_contact(1 + below(who - 1));
-        truth_.enter(who);
-        for (std::uint64_t i = 0; i < objects; ++i) node.insert(digest_of(truth_.add(who)), net_.now());
-        net_.join(who, std::move(node));
-        // Not all beats at the same time.
-        net_.run_until(net_.now() + 1 + below(3));
-    }
-
-    std::uint64_t groups_;
-    overlay::group_settings how_;
-    std::mt19937_64 random_;
-    shared_filters pool_;
-    network<group_node> net_;
-    holdings truth_;
-};
 
 // Lookups from random nodes, of objects that others have or that nobody has.
 class lookups {
@@ -208,7 +104,7 @@ double predicted_change(group_world& w, double objects_per_group, double loss) {
     const auto m = static_cast<double>(how.terms.geometry.bits), leaders = static_cast<double>(w.groups());
     const double flips = 2.0 * how.terms.geometry.hashes;
     const double update = 15 + flips * (std::log2(m / flips) + 2) / 8, family = 1 + 8 + 8 + 1 + 8 * 8;
-    const auto model = mesh_model(how.mesh, leaders, loss, latency);
+    const auto model = mesh_model(how.mesh, leaders, loss, group_world::latency);
     const auto course = theory::gossip_spread(model, 0.99);
     const mesh_costs costs(how.terms.geometry, objects_per_group, leaders);
     // Generations and incarnations start from the clock, and have two bytes.
@@ -262,6 +158,10 @@ report run_groups(const options& o) {
              {},
              {}};
     r.figures.push_back({"seconds after the last join until settled", w.run_until_settled(), {}, {}, "s"});
+    if (o.churn > 0) {
+        std::ranges::move(group_churn(w, o).run(queries), std::back_inserter(r.figures));
+        return r;
+    }
     report_changes(r, w, static_cast<double>(objects) / static_cast<double>(w.groups()), o.loss);
     lookups(w, queries, true).report_to(r, "lookups that find an existing object", ", per lookup");
     lookups(w, queries / 4, false).report_to(r, "lookups that find no absent object", ", per absent object");

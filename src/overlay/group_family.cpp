@@ -36,7 +36,7 @@ void group_node::receive(node_id from, byte_view message, std::uint64_t now, out
         case group_kind::elsewhere:
             return on_elsewhere(from, body, now);
         case group_kind::ask:
-            return on_ask(from, body, out);
+            return on_ask(from, body, now, out);
         case group_kind::told:
             return on_told(from, body, now, out);
         case group_kind::have:
@@ -86,19 +86,12 @@ void group_node::speak_to_leader(std::uint64_t now, outbox& out) {
 
 void group_node::leader_is_silent(std::uint64_t now) {
     ++counted_.lost;
-    if (heir_ == self_) {
-        if (become_leader(now)) ++counted_.promotions;
-        return;
-    }
+    if (heir_ == self_) return inherit(now);
     silent_.push_back(*leader_);
     std::erase(leaders_, *leader_);
     if (heir_) return move_to(*heir_, now);
-    if (!leaders_.empty()) {
-        move_to(leaders_[random_() % leaders_.size()], now);
-    } else if (become_leader(now)) {
-        // Nobody is left to turn to: a group of one, until others come.
-        ++counted_.promotions;
-    }
+    if (!leaders_.empty()) return move_to(leaders_[random_() % leaders_.size()], now);
+    inherit(now);  // nobody is left to turn to: a group of one, until others come
 }
 
 void group_node::on_family(node_id from, byte_view body, std::uint64_t now) {
@@ -126,7 +119,7 @@ void group_node::on_elsewhere(node_id from, byte_view body, std::uint64_t now) {
     if (to.empty()) return;  // it has no leader itself; silence will tell
     const node_id next = to[random_() % to.size()];
     if (next == self_) {
-        if (become_leader(now)) ++counted_.promotions;
+        inherit(now);
     } else if (next != from) {
         move_to(next, now);
     }
@@ -218,7 +211,7 @@ void group_node::send_family(node_id to, const member& m, outbox& out) {
 void group_node::drop_silent_members(std::uint64_t now) {
     std::vector<node_id> silent;
     for (const auto& [id, m] : members_) {
-        if (now - std::min(now, m.heard) > how_.beat * (how_.silent_beats + 1)) silent.push_back(id);
+        if (now - std::min(now, m.heard) > how_.beat * how_.kept_beats) silent.push_back(id);
     }
     for (const node_id id : silent) drop(id);
     counted_.lost += silent.size();

@@ -62,7 +62,21 @@ void group_node::go_on(std::uint32_t id, search& s, std::uint64_t now, outbox& o
         if (ask_next(id, s, group_kind::have, silent, out)) return;
         if (ask_next(id, s, group_kind::ask, silent, out)) return;
     }
-    lookups_.answer(id, s.key, std::nullopt, s.hops, now);
+    if (!may_turn_up(s.key, now)) lookups_.answer(id, s.key, std::nullopt, s.hops, now);
+}
+
+// Found nowhere, but perhaps with a member on its way to this leader, or to the heir of one that is gone.
+bool group_node::may_turn_up(const digest& key, std::uint64_t now) const {
+    if (!mesh_) return false;
+    if (now < complete_at_) return true;
+    const auto& directory = mesh_->directory();
+    return std::ranges::any_of(directory.not_alive(), [&](node_id id) {
+        const auto& leader = *directory.find(id);
+        if (is_live(leader.version.status) || !leader.summary.filter()) return false;
+        const auto& filter = *leader.summary.filter();
+        return now - std::min(now, leader.since) < how_.beat * how_.kept_beats &&
+               filter.geometry() == how_.terms.geometry && filter.may_contain(key);
+    });
 }
 
 bool group_node::ask_next(std::uint32_t id, search& s, group_kind kind, bool silent, outbox& out) const {
@@ -93,15 +107,17 @@ group_node::search* group_node::search_of(std::uint32_t id, const digest& key, n
     return &found->second;
 }
 
-void group_node::on_ask(node_id from, byte_view body, outbox& out) {
+void group_node::on_ask(node_id from, byte_view body, std::uint64_t now, outbox& out) {
     base::reader in(body);
     const auto id = in.number<std::uint32_t>();
     const digest key = take_digest(in);
     if (in.finish()) return void(++counted_.bad_messages);
     if (!mesh_) return;  // no leader any more: whoever asks asks again, and hears of the new one
+    const auto members = members_with(key), leaders = leaders_with(key);
+    if (members.empty() && leaders.empty() && may_turn_up(key, now)) return;
     auto message = about(group_kind::told, id, key);
-    put_nodes(message, members_with(key), most_told);
-    put_nodes(message, leaders_with(key), most_told);
+    put_nodes(message, members, most_told);
+    put_nodes(message, leaders, most_told);
     out.push_back({from, std::move(message)});
 }
 

@@ -22,7 +22,7 @@ result<group_node> group_node::make(node_id self, std::string address, const gro
                                     std::optional<node_id> leader, std::uint32_t life, std::uint64_t seed,
                                     std::uint64_t now, shared_filters* pool) {
     if (auto right = check(how.terms.geometry); !right) return right.error();
-    if (how.terms.levels != 1 || how.beat == 0 || how.silent_beats == 0)
+    if (how.terms.levels != 1 || how.beat == 0 || how.silent_beats == 0 || how.kept_beats == 0)
         return error::invalid("a group needs links of one level, and beats above zero");
     group_node node(self, std::move(address), how, life, seed, pool);
     if (leader) {
@@ -68,6 +68,14 @@ bool group_node::become_leader(std::uint64_t now) {
     leader_.reset(), heir_.reset();
     next_beat_ = now + how_.beat;
     return true;
+}
+
+// The members come when they have noticed that the leader is silent, each at a beat of its own, and so do the
+// unions of the other leaders.
+void group_node::inherit(std::uint64_t now) {
+    if (!become_leader(now)) return;
+    ++counted_.promotions;
+    complete_at_ = now + how_.beat * how_.silent_beats;
 }
 
 void group_node::move_to(node_id leader, std::uint64_t now) {

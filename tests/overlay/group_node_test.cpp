@@ -132,6 +132,51 @@ TEST(group_node, members_and_leaders_find_every_object_and_no_other) {
     }
 }
 
+// From now on, a lookup each second: the holder is found, however long it takes, and nobody says that the
+// object is absent.
+void expect_found_in_the_end(group_world& w, node_id asker, node_id holder, int seconds) {
+    const digest key = w.digest_of(*w.truth.at(holder).begin());
+    for (int i = 0; i < seconds; ++i) {
+        w.net.at(asker, [&](group_node& n, std::uint64_t now, outbox& out) { n.look_up(key, now, out); });
+        w.run(1);
+    }
+    w.run(200);
+    const auto answers = w.net.find(asker)->take_answers();
+    EXPECT_EQ(answers.size(), static_cast<std::size_t>(seconds));
+    for (const auto& answer : answers) EXPECT_EQ(answer.holder, holder) << "after " << answer.took << " ms";
+}
+
+// 101, 104 … are in the group of 2, the others in those of 1 and 3; 101 is the heir.
+TEST(group_node, nothing_is_absent_while_a_leader_is_replaced) {
+    struct way {
+        node_id asker, holder;
+    };
+    for (const auto& [asker, holder] :
+         {way{105, 107}, way{3, 107}, way{107, 105}, way{101, 105}, way{107, 110}}) {
+        group_world w;
+        w.how.lookups.attempts = 100;
+        w.fill(3, 8);
+        w.run(120);
+        ASSERT_EQ(w.net.find(2)->heir(), 101u);
+        w.crash(2);
+        expect_found_in_the_end(w, asker, holder, 150);
+    }
+}
+
+TEST(group_node, a_member_that_starts_anew_is_known_at_once) {
+    group_world w;
+    w.how.lookups.attempts = 100;
+    w.fill(3, 8);
+    w.run(120);
+    w.net.crash(107);
+    w.run(60);
+    auto again = *group_node::make(107, "node", w.how, 2, 2, w.random(), w.net.now());
+    for (const std::uint64_t object : w.truth.at(107)) again.insert(w.digest_of(object), w.net.now());
+    w.net.join(107, std::move(again));
+    expect_found_in_the_end(w, 105, 107, 60);
+    w.expect_unions_exact();
+}
+
 // Members 102 and 104 are in a group with the one that asks, 103 is in the other.
 TEST(group_node, a_lookup_goes_on_past_a_holder_that_is_silent) {
     for (const node_id other : {102, 103}) {

@@ -92,6 +92,25 @@ TEST(simulated_systems, a_tree_with_churn_finds_everything_in_time) {
     EXPECT_LT(named(r, "  found at the first attempt").measured, 0.99);
 }
 
+TEST(simulated_systems, groups_with_churn_find_everything_in_time) {
+    const report r = run_groups({.nodes = 400, .objects = 8'000, .queries = 10'000, .seed = 3, .churn = 1});
+    EXPECT_GT(named(r, "  of leaders").measured, 5);
+    EXPECT_GT(named(r, "lookups of existing objects").measured, 9'000);
+    EXPECT_EQ(named(r, "found").measured, 1);
+    EXPECT_EQ(named(r, "  said to be absent").measured, 0);
+    EXPECT_EQ(named(r, "answered as absent").measured, 1);
+    expect_as_predicted(named(r, "  found at the first attempt"));
+    EXPECT_LT(named(r, "  found at the first attempt").measured, 0.995);
+}
+
+// Changes are measured at rest, and only what was measured is printed.
+TEST(simulated_systems, attenuated_filters_with_churn_report_what_was_measured) {
+    const report r = run_attenuated({.nodes = 100, .objects = 1'000, .queries = 500, .seed = 3, .churn = 1});
+    EXPECT_THROW(named(r, "bytes per change, on all links"), std::runtime_error);
+    EXPECT_FALSE(named(r, "  false forwards per lookup").predicted);
+    EXPECT_GT(named(r, "failures of nodes").measured, 0);
+}
+
 TEST(simulated_systems, a_mesh_with_churn_spreads_changes_in_the_predicted_time) {
     const report r = run_mesh({.nodes = 60, .objects = 600, .seed = 3, .churn = 0.2});
     expect_as_predicted(named(r, "rounds until 99 % know a change"));

@@ -12,9 +12,13 @@
 // the leader.
 //
 // Members send a beat, and the leader's answer names its heir, the member that has been there longest, and
-// some other leaders. A silent member is dropped. When the leader is silent, the heir becomes leader and the
-// others go to it; if it is silent, too, to the leaders they know, one after the other. One that reaches none
-// leads a group of its own, and goes on trying them as a leader does.
+// some other leaders. When the leader is silent, the heir becomes leader and the others go to it; if it is
+// silent, too, to the leaders they know, one after the other. One that reaches none leads a group of its own,
+// and goes on trying them as a leader does.
+//
+// What is being repaired is not absent. A silent member is kept for longer than it takes to start anew. A
+// leader says nothing, so that it is asked again, in place of that something is nowhere: while it has just
+// come to lead and the members are on their way, and of what a leader had that is gone since a short time.
 //
 // A state machine (posy/overlay/mail.hpp). Memory: a leader holds about 5 bytes for each one of each member's
 // filter, an array of counters, and the unions of the other leaders. Thread safety: none.
@@ -52,7 +56,8 @@ struct group_settings {
     link_terms terms;                // of a member's filter: all of one geometry; most_fill limits a member
     gossip_settings mesh;            // among the leaders
     std::uint64_t beat = 10'000;     // ms
-    unsigned silent_beats = 3;       // before a silent neighbour is given up
+    unsigned silent_beats = 3;       // before a silent leader is given up
+    unsigned kept_beats = 9;         // before a silent member is dropped
     std::size_t most_members = 512;  // of a group
     double burst = 20;               // updates of a member at once; then one per terms.batch
     lookup_terms lookups;
@@ -124,6 +129,7 @@ class group_node {
     group_node(node_id self, std::string address, const group_settings&, std::uint32_t life,
                std::uint64_t seed, shared_filters*);
     bool become_leader(std::uint64_t now);
+    void inherit(std::uint64_t now);
     void move_to(node_id leader, std::uint64_t now);
     void flip_own(position, std::uint64_t now);
     void speak_to_leader(std::uint64_t now, outbox&);
@@ -144,10 +150,11 @@ class group_node {
 
     // Lookups (group_lookups.cpp).
     void begin(std::uint32_t id, const digest& key, std::uint64_t now, outbox&);
+    bool may_turn_up(const digest& key, std::uint64_t now) const;
     void go_on(std::uint32_t id, search&, std::uint64_t now, outbox&);
     bool ask_next(std::uint32_t id, search&, group_kind, bool silent, outbox&) const;
     search* search_of(std::uint32_t id, const digest& key, node_id from);
-    void on_ask(node_id from, byte_view, outbox&);
+    void on_ask(node_id from, byte_view, std::uint64_t now, outbox&);
     void on_told(node_id from, byte_view, std::uint64_t now, outbox&);
     void on_have(node_id from, byte_view, outbox&);
     void on_has(node_id from, byte_view, std::uint64_t now, outbox&);
@@ -172,6 +179,7 @@ class group_node {
     // Of a leader.
     std::optional<gossip_node> mesh_;
     std::map<node_id, member> members_;
+    std::uint64_t complete_at_ = 0;  // when the members of the leader before it have come
     counters counted_;
 };
 
