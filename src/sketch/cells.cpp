@@ -5,17 +5,21 @@ namespace posy::sketch {
 namespace {
 using wide_cells = basic_cells<std::byte, std::uint64_t>;
 
-std::uint64_t widened(std::uint32_t value) {
-    return value == const_cells::largest ? wide_cells::largest : value;
+// The true value of such a cell is not known, so no cell of 64 bits is its equal.
+bool any_is_stuck(const bit_array& memory, counter_width width) {
+    if (width == counter_width::bits_64) return false;
+    const const_cells narrow(memory);
+    for (std::uint64_t i = 0; i < narrow.size(); ++i)
+        if (narrow[i] == const_cells::largest) return true;
+    return false;
 }
-std::uint64_t widened(std::uint64_t value) { return value; }
 
 result<bit_array> widened(const bit_array& memory) {
     const const_cells narrow(memory);
     auto wider = make_cells(narrow.size(), counter_width::bits_64);
     if (!wider) return wider;
     const wide_cells wide(*wider);
-    for (std::uint64_t i = 0; i < narrow.size(); ++i) wide.set(i, widened(narrow[i]));
+    for (std::uint64_t i = 0; i < narrow.size(); ++i) wide.set(i, narrow[i]);
     return wider;
 }
 
@@ -42,6 +46,10 @@ result<void> add_cells(bit_array& into, counter_width& width, const bit_array& f
         for (std::uint64_t i = 0; i < sum.size(); ++i) sum.set(i, sum[i] + more[i]);
         return {};
     }
+    if (any_is_stuck(into, width) || any_is_stuck(from, width_of_from))
+        return error::mismatch(
+            "a counter of 32 bits is saturated, so that the sum is not known; count with 64 bits "
+            "(--counter-bits)");
     if (narrow) {
         auto wider = widened(into);
         if (!wider) return wider.error();
@@ -51,7 +59,7 @@ result<void> add_cells(bit_array& into, counter_width& width, const bit_array& f
     const wide_cells sum(into);
     with_cells(from, width_of_from, [&](const auto& more) {
         for (std::uint64_t i = 0; i < sum.size(); ++i)
-            sum.set(i, saturating_sum<std::uint64_t>(sum[i], widened(more[i])));
+            sum.set(i, saturating_sum<std::uint64_t>(sum[i], more[i]));
     });
     return {};
 }

@@ -96,9 +96,9 @@ decltype(auto) with_cells(Memory& memory, counter_width width, Use use) {
     return use(basic_cells<byte, std::uint32_t>(memory));
 }
 
-// Cell by cell. The cells become wider where a sum passes 32 bits, or `from` has wider ones; one that stuck
-// at the largest value then sticks at the new one. An error if there is no memory for that, and then nothing
-// has changed. Precondition: as many cells in both.
+// Cell by cell. The cells become wider where a sum passes 32 bits, or `from` has wider ones. An error if
+// there is no memory for that, or if one of 32 bits is stuck at its largest value, which says nothing in 64;
+// then nothing has changed. Precondition: as many cells in both.
 result<void> add_cells(bit_array& into, counter_width& width, const bit_array& from,
                        counter_width width_of_from);
 

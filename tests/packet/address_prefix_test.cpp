@@ -20,6 +20,14 @@ TEST(address_prefix, addresses_of_one_network_are_one_key) {
     EXPECT_EQ(address_prefix::parse("0")->of("192.0.2.77"), "0.0.0.0/0");
 }
 
+TEST(address_prefix, an_address_of_ipv4_in_ipv6_is_that_of_ipv4) {
+    const auto both = *address_prefix::parse("24/56");
+    EXPECT_EQ(both.of("::ffff:10.0.0.3"), "10.0.0.0/24");
+    EXPECT_EQ(both.of("::FFFF:a00:3"), "10.0.0.0/24");
+    EXPECT_EQ(both.of("::fffe:10.0.0.3"), "::/56");
+    EXPECT_EQ(both.of("1::ffff:10.0.0.3"), "1::/56");
+}
+
 TEST(address_prefix, what_is_no_address) {
     const auto prefix = *address_prefix::parse("24/56");
     for (const std::string text : {"", "192.0.2", "192.0.2.256", "host.example", "2001:db8", "192.0.2.1 ",
