@@ -47,7 +47,9 @@ class first_look {
     // Takes what is no record off the front of the first text.
     void operator()(std::string_view& text) const {
         refuse_posy(text);
+        if (!o_.null) refuse_other_forms(file_.name, text);  // what ends with NUL may be any bytes
         take_mark(text);
+        notice_commas(text);
         if (o_.has_header()) file_.header = file_.format.fields(file_.format.take_record(text));
         notice_carriage_returns(text);
     }
@@ -61,17 +63,25 @@ class first_look {
     void take_mark(std::string_view& text) const {
         constexpr std::string_view mark = "\xef\xbb\xbf";
         if (!text.starts_with(mark)) return;
-        if (o_.trim || file_.format.quotes) return text.remove_prefix(mark.size());
-        warn("begins with a byte-order mark, which is part of the first key");
+        if (o_.trim || file_.format.quotes || !o_.json_path.empty()) return text.remove_prefix(mark.size());
+        warn("begins with a byte-order mark, which is part of the first key; --trim removes it");
     }
     void notice_carriage_returns(std::string_view text) const {
         if (o_.trim || o_.words || !o_.json_path.empty() || o_.null || file_.format.quotes) return;
-        if (file_.format.take_record(text).ends_with('\r'))
-            warn("has lines that end with CR and LF, and the CR is part of the key");
+        const bool one_record = text.find(file_.format.end) == std::string_view::npos;
+        if (!file_.format.take_record(text).ends_with('\r')) return;
+        warn(one_record
+                 ? "has lines that end with CR alone, and is read as one line; pipe it through tr '\\r' '\\n'"
+                 : "has lines that end with CR and LF, and the CR is part of the key; --trim removes it");
     }
-    void warn(const char* what) const {
-        fmt::print(stderr, "posy: warning: {} {}; --trim removes it\n", file_.name, what);
+    // A name of a column that is not found gets a hint of its own.
+    void notice_commas(std::string_view text) const {
+        const record_format& format = file_.format;
+        if (o_.field.empty() || o_.has_header() || !o_.delimiter.empty() || format.delimiter != '\t') return;
+        if (format.looks_like_csv(format.take_record(text)))
+            warn("has no tab in its first line, but commas; if it is CSV, give --csv");
     }
+    void warn(const char* what) const { fmt::print(stderr, "posy: warning: {} {}\n", file_.name, what); }
 
     const key_options& o_;
     input_file& file_;

@@ -171,6 +171,28 @@ bool is_posy(std::string_view first) {
     return first.starts_with("POSY") && first.size() > 4 && static_cast<unsigned char>(first[4]) < 9;
 }
 
+void refuse_other_forms(const std::string& name, std::string_view first) {
+    using namespace std::string_view_literals;
+    struct form {
+        std::string_view magic, what, remedy;
+    };
+    constexpr std::string_view bzip2_block = "1AY&SY";  // behind the level, a digit
+    constexpr std::array<form, 8> forms{
+        {{"\xfd\x37zXZ\0"sv, "xz data", "pipe it through xzcat"},
+         {"PK\x03\x04", "a zip archive", "pipe it through unzip -p"},
+         {"7z\xbc\xaf\x27\x1c", "a 7z archive", "pipe it through 7z x -so"},
+         {"\x04\x22\x4d\x18", "lz4 data", "pipe it through lz4cat"},
+         {"\x1f\x9d", "compress data", "pipe it through zcat"},
+         {"\xff\xfe\0\0"sv, "UTF-32 text", "convert it: iconv -f UTF-32 -t UTF-8"},
+         {"\xff\xfe", "UTF-16 text", "convert it: iconv -f UTF-16 -t UTF-8"},
+         {"\xfe\xff", "UTF-16 text", "convert it: iconv -f UTF-16 -t UTF-8"}}};
+    if (first.starts_with("BZh") &&
+        first.substr(std::min<std::size_t>(4, first.size())).starts_with(bzip2_block))
+        throw failure(name + ": bzip2 data; pipe it through bzcat");
+    for (const auto& [magic, what, remedy] : forms)
+        if (first.starts_with(magic)) throw failure(fmt::format("{}: {}; {}", name, what, remedy));
+}
+
 std::string read_text(const std::string& path, std::size_t most) {
     const std::string name = display_name(path);
     input_stream from(
@@ -185,6 +207,7 @@ std::string read_text(const std::string& path, std::size_t most) {
                             name, most));
         text.append(piece.data(), size);
     }
+    refuse_other_forms(name, text);
     return text;
 }
 

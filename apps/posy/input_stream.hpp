@@ -21,6 +21,9 @@ compression compression_of(byte_view first_bytes);
 // A file of messages, by its first bytes.
 bool is_posy(std::string_view first_bytes);
 
+// Throws failure for what is no text, by its first bytes: other compression than the above, and UTF-16.
+void refuse_other_forms(const std::string& name, std::string_view first_bytes);
+
 class input_stream {
   public:
     // `name` is what errors call it.

@@ -16,6 +16,7 @@ namespace {
 
 nlohmann::json::json_pointer pointer(std::string path) {
     if (!path.starts_with('/')) {
+        if (path.starts_with('.')) path.erase(0, 1);  // as jq writes it
         for (char& c : path) c = c == '.' ? '/' : c;
         path.insert(0, "/");
     }
@@ -119,6 +120,7 @@ class key_reader {
     }
 
     void read(std::string_view record) {
+        if (record.empty() && block_.file->format.quotes) return;  // a blank line between rows
         if (o_.words) {
             split_words(record, o_.inner, [&](std::string_view word) { give(word, word); });
         } else if (fields_.size() > 1) {
@@ -128,7 +130,7 @@ class key_reader {
             key ? give(*key, record) : o_.missing(block_, record, "field " + o_.field);
         } else if (!o_.json_path.empty()) {
             const auto key = json_value(record, path_);
-            key ? give(*key, record) : o_.missing(block_, record, "a value at " + o_.json_path);
+            key ? give(*key, record) : without_value(record);
         } else {
             give(record, record);
         }
@@ -141,6 +143,11 @@ class key_reader {
         if (o_.trim) key = trimmed(key);
         if (o_.integers && !integer(key)) return o_.missing(block_, record, "a 64-bit integer");
         use_(key, record);
+    }
+    void without_value(std::string_view record) const {
+        if (trimmed(record).empty()) return;
+        const bool broken = !nlohmann::json::accept(record);
+        o_.missing(block_, record, broken ? "JSON in it" : "a value at " + o_.json_path);
     }
     void append(std::uint64_t number) {
         std::array<std::byte, 8> bytes;
@@ -298,6 +305,8 @@ std::size_t input_file::number_of(std::string_view column) const {
     if (found != header.end()) return static_cast<std::size_t>(found - header.begin()) + 1;
     std::string names;
     for (const std::string& each : header) names += (names.empty() ? "" : ", ") + each;
+    if (format.delimiter == '\t' && header.size() == 1 && record_format::looks_like_csv(names))
+        names += "; if it is CSV, give --csv";
     throw failure(name + ": no column is named '" + std::string(column) + "'; its first row has: " + names);
 }
 

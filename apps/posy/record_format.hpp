@@ -38,6 +38,11 @@ struct record_format {
                                           std::string& scratch) const;
     std::vector<std::string> fields(std::string_view record) const;
 
+    // Commas, and no tab, where tabs are expected?
+    static bool looks_like_csv(std::string_view record) {
+        return record.find('\t') == std::string_view::npos && record.find(',') != std::string_view::npos;
+    }
+
   private:
     std::string_view take_row(std::string_view& text) const;
     std::string_view take_field(std::string_view& record, bool& more, std::string& scratch) const;

@@ -2,13 +2,16 @@
 
 Usage: formats_test.py POSY [unittest arguments]
 """
+import bz2
 import csv
 import gzip
 import io
 import json
+import lzma
 import random
 import struct
 import subprocess
+import zipfile
 
 from harness import POSY, ToolTest, main
 
@@ -48,6 +51,40 @@ class Formats(ToolTest):
             self.fails("build", "bad", "-n", "10", "-o", "f.posy", saying=f"bad: damaged {name} data")
             self.write("more", packed + b"rubbish")
             self.fails("build", "more", "-n", "10", "-o", "f.posy", saying=f"more: damaged {name} data")
+
+    def test_other_forms_are_refused(self):
+        text = self.lines(0, 1000).encode()
+        archive = io.BytesIO()
+        with zipfile.ZipFile(archive, "w") as z:
+            z.writestr("keys.txt", text)
+        rows = [("bzip2 data; pipe it through bzcat", bz2.compress(text)), ("xz data; pipe it through xzcat", lzma.compress(text)),
+                ("a zip archive; pipe it through unzip -p", archive.getvalue()),
+                ("UTF-16 text; convert it: iconv -f UTF-16 -t UTF-8", text.decode().encode("utf-16")),
+                ("UTF-16 text; convert it", gzip.compress(b"\xfe\xff" + text.decode().encode("utf-16-be")))]
+        for saying, data in rows:
+            self.write("keys", data)
+            for command in [["build", "keys", "-o", "f.posy"], ["count", "keys"], ["spell", "-d", "keys", "keys"]]:
+                self.fails(*command, saying="keys: " + saying)
+            self.fails("count", stdin=data, saying="standard input: " + saying)
+        self.assertEqual(self.posy("count", "--null", stdin=b"\xff\xfe\0"), b"1\t\xff\xfe\0")  # any bytes
+
+    def test_commas_where_tabs_are_expected(self):
+        rows = "name,town\nada,oslo\n"
+        hint = "has no tab in its first line, but commas; if it is CSV, give --csv\n"
+        self.posy("count", "--field", "1", stdin=rows)
+        self.assertEqual(self.stderr, "posy: warning: standard input " + hint)
+        for how in [["--csv"], ["--delimiter", ","], ["--delimiter", "\\t"]]:
+            self.posy("count", "--field", "1", *how, stdin=rows)
+            self.assertEqual(self.stderr, "")
+        self.fails("count", "--field", "name", stdin=rows, saying="its first row has: name,town; if it is CSV, give --csv")
+
+    def test_blank_lines_are_no_rows(self):
+        self.assertEqual(self.fields("--csv", "--field", "1", stdin='a,1\r\n\r\n"",2\n\nb,3\n'), ["", "a", "b"])
+        self.assertEqual(self.fields("--json-path", "a", stdin='{"a":1}\n\n \r\n{"a":2}\n'), ["1", "2"])
+
+    def test_json_paths_and_json_that_is_none(self):
+        self.assertEqual(self.fields("--json-path", ".user.id", stdin='{"user": {"id": 7}}\n'), ["7"])
+        self.fails("count", "--json-path", "user.id", stdin="{bad\n", saying="a record without JSON in it")
 
     def test_quoted_rows_are_what_a_csv_reader_reads(self):
         chance = random.Random(1)
@@ -108,6 +145,10 @@ class Formats(ToolTest):
             self.assertEqual(self.fields("--trim", stdin=text), ["a", "b"])
             self.assertEqual(self.stderr, "")
         self.assertEqual(self.fields("--trim", stdin=" a \n\tb\n"), ["a", "b"])
+        self.assertEqual(self.fields("--json-path", "a", stdin='\ufeff{"a":1}\n'), ["1"])
+        self.assertEqual(self.stderr, "")
+        self.posy("count", stdin="a\rb\rc\r")
+        self.assertIn("lines that end with CR alone", self.stderr)
 
     def test_a_filter_is_not_keys(self):
         self.posy("build", "-n", "10", "-o", "f.posy", stdin="a\n")
