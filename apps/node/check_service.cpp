@@ -1,14 +1,21 @@
 #include "check_service.hpp"
 
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
 #include <concepts>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <variant>
 #include <vector>
 
 #include "answers.hpp"
 #include "http/elsewhere.hpp"
+#include "posy/base/file.hpp"
 #include "posy/base/wipe.hpp"
 #include "posy/dictionary/password_list.hpp"
 #include "posy/message.hpp"
@@ -44,6 +51,35 @@ std::vector<std::string_view> lines_of(std::string_view text) {
     return all;
 }
 
+// A file that only we can change, with the bytes that the other one has now; at its start.
+result<base::descriptor> copy_in_memory(int file, std::uint64_t size) {
+    base::descriptor copy(memfd_create("posy check", MFD_CLOEXEC));
+    if (copy.get() < 0) return base::system_error("cannot copy it into memory");
+    std::vector<std::byte> part(std::min<std::uint64_t>(size, 1 << 20));
+    for (std::uint64_t at = 0; at < size;) {
+        const auto room = std::span(part).first(std::min<std::uint64_t>(size - at, part.size()));
+        const auto got = base::read_fully(file, room, at);
+        if (!got) return got.error();
+        if (*got == 0) break;  // it became shorter: the reader will say so
+        if (auto kept = base::write_fully(copy.get(), room.first(*got)); !kept) return kept.error();
+        at += *got;
+    }
+    if (lseek(copy.get(), 0, SEEK_SET) != 0) return base::system_error("cannot copy it into memory");
+    return copy;
+}
+
+// As posy::load() does, which maps the file, but from a copy: mapped bytes change when others overwrite the
+// file in place, long after the checksum was verified, and are gone when they make it shorter.
+result<message> load_copy(const std::string& path) {
+    auto file = base::open_for_reading(path);
+    if (!file) return file.error();
+    if (const auto size = base::regular_size(file->get())) file = copy_in_memory(file->get(), *size);
+    if (!file) return file.error();
+    auto next = message_reader(file->get()).next();
+    if (!next) return next.error();
+    return std::move(**next);
+}
+
 }  // namespace
 
 struct check_service::reply {
@@ -57,6 +93,12 @@ struct check_service::filter {
 
     bool can_answer() const {
         return std::visit([]<class Body>(const Body&) { return can_be_asked<Body> || is_map<Body>; }, body);
+    }
+
+    // What answers are called. Clients rely on it.
+    std::string_view form() const {
+        if (passwords) return "refused";
+        return std::holds_alternative<bloomier_map>(body) ? "values" : "may_contain";
     }
 
     // Of a map the values, of others whether the keys may be there.
@@ -81,8 +123,7 @@ struct check_service::filter {
                 }
             },
             body);
-        const bool map = std::holds_alternative<bloomier_map>(body);
-        made.said = {{map ? "values" : "may_contain", std::move(all)}};
+        made.said = {{form(), std::move(all)}};
         return made;
     }
 
@@ -91,12 +132,12 @@ struct check_service::filter {
         const auto verdict = passwords->check(password, letters);
         base::wipe_stack();
         const bool refused = verdict != password_verdict::fine;
-        return {{{"refused", refused}, {"why", name_of(verdict)}}, refused, !refused};
+        return {{{form(), refused}, {"why", name_of(verdict)}}, refused, !refused};
     }
 };
 
 std::shared_ptr<const check_service::filter> check_service::load(const std::string& path) {
-    auto loaded = posy::load(path);
+    auto loaded = load_copy(path);
     if (!loaded) throw std::runtime_error("--check " + path + ": " + loaded.error().text());
     auto made = std::make_shared<filter>(filter{std::move(loaded->body), {}});
     if (const auto* sealed = std::get_if<sealed_filter>(&made->body)) {
@@ -119,6 +160,11 @@ std::shared_ptr<const check_service::filter> check_service::present() const {
 void check_service::reload() {
     auto fresh = load(path_);
     const std::lock_guard lock(mutex_);
+    if (fresh->form() != filter_->form())
+        throw std::runtime_error(
+            fmt::format("--check {}: it would be answered with \"{}\" instead of \"{}\"; start the node "
+                        "again if that is meant",
+                        path_, fresh->form(), filter_->form()));
     filter_ = std::move(fresh);
 }
 

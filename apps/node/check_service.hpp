@@ -1,8 +1,9 @@
 // POST /check: what a filter of the operator says of keys, or whether a password may be used.
 //
 // The filter is a file of any kind that can be asked for keys. One that `posy password seal` made is asked
-// for a password per request, and for its edits. The file is mapped, and read again on demand; a file that
-// cannot be used leaves the last good one in place. A body has at most 64 KiB, a password 128 bytes; neither
+// for a password per request, and for its edits. The file is copied into memory, so that overwriting it
+// changes no answer, and read again on demand; a file that cannot be used, or whose answers would have
+// another form, leaves the last good one in place. A body has at most 64 KiB, a password 128 bytes; neither
 // is logged, and the memory of a password is wiped. Thread safety: all calls; answers are made on a thread of
 // this object.
 #pragma once
@@ -25,7 +26,7 @@ class check_service {
     ~check_service();
 
     http::task<http::response> answer(http::request&);
-    // Reads the file again. Throws as the constructor does.
+    // Reads the file again. Throws as the constructor does, and if the answers would have another form.
     void reload();
     void describe(metrics&) const;
     // After the server ran: ends the work in hand.

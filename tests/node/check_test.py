@@ -99,6 +99,28 @@ class Check(ScratchTest):
         until(lambda: any("the last good one stays in use" in line for line in node.log))
         self.assertTrue(self.check(node, "second")["refused"])
 
+    def test_a_file_that_is_overwritten_in_place(self):
+        leaked = [f"password {i}" for i in range(20000)]  # more than a page
+        node = self.node("--check", self.seal(*leaked, name="passwords"))
+        with open(self.path("passwords"), "r+b") as live:  # cp and dd write into the file that is there
+            live.write(bytes(os.fstat(live.fileno()).st_size))
+        self.assertEqual({self.check(node, each)["why"] for each in leaked[::1000]}, {"listed"})
+        os.truncate(self.path("passwords"), 10)
+        self.assertEqual({self.check(node, each)["why"] for each in leaked[::1000]}, {"listed"})
+        node.process.send_signal(signal.SIGHUP)
+        until(lambda: any("the last good one stays in use" in line for line in node.log))
+        self.assertEqual(self.check(node, leaked[7]), {"refused": True, "why": "listed"})
+
+    def test_the_form_of_answers_stays(self):
+        node = self.node("--check", self.seal("letmein"))
+        posy("seal", self.write("keys.txt", "letmein\n"), "--fpr", "1e-7", "-o", self.path("list.posy"))
+        node.process.send_signal(signal.SIGHUP)
+        until(lambda: any('answered with "may_contain" instead of "refused"' in line and "the last good one stays in use" in line for line in node.log))
+        self.assertEqual(self.check(node, "letmein"), {"refused": True, "why": "listed"})
+        self.seal("trustno1")  # the next good one is taken
+        node.process.send_signal(signal.SIGHUP)
+        until(lambda: self.check(node, "trustno1")["refused"])
+
     def test_files_that_cannot_be_asked(self):
         self.write("keys.txt", "a\nb\n")
         posy("count", self.path("keys.txt"), "--top", "0", "-o", self.path("sketch"))
