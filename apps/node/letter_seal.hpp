@@ -8,9 +8,8 @@
 //   Posy-From: http://10.0.0.1:3130               also without a token
 //   Posy-To: http://10.0.0.2:3130
 //
-// The head is checked before the body is read, then the body against its sum. A batch that is repeated within
-// the time of validity is not noticed; the machines of the overlay take repetitions. Thread safety: pure
-// functions.
+// The head is checked before the body is read, then the body against its sum. That a batch is not repeated
+// within the time of validity is up to seal_times.hpp. Thread safety: pure functions.
 #pragma once
 
 #include <cstdint>

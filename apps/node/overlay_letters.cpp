@@ -97,6 +97,10 @@ http::task<http::response> overlay_service::admit(http::request& r, const std::s
         count([](counts& c) { ++c.unsealed; });
         co_return answer(401, "the letters are not those that were sealed\n");
     }
+    if (seal && !sealed_.take(from, *seal, here_.time.milliseconds())) {
+        count([](counts& c) { ++c.repeated; });
+        co_return answer(401, "the letters were sealed no later than others of that node that came before\n");
+    }
     auto work = [this, from, letters = std::move(body)] { return read_letters(from, letters); };
     auto said = co_await http::elsewhere(r.here.context, running_, std::move(work));
     r.connection.expires_after(60s);
@@ -196,7 +200,8 @@ void overlay_service::describe(metrics& m) const {
               {"too_large", counts_.too_large},
               {"too_many", counts_.too_many},
               {"misdirected", counts_.misdirected},
-              {"bad_seal", counts_.unsealed}});
+              {"bad_seal", counts_.unsealed},
+              {"repeated", counts_.repeated}});
     labelled("posy_overlay_bad_letters_total", "Letters that changed nothing, by reason", "why",
              {{"damaged", of_machine_.damaged},
               {"stranger", of_machine_.strangers},

@@ -25,6 +25,7 @@
 #include "metrics.hpp"
 #include "overlay_machine.hpp"
 #include "post_office.hpp"
+#include "seal_times.hpp"
 
 namespace posy::node {
 
@@ -68,7 +69,7 @@ class overlay_service {
     };
     struct counts {
         std::uint64_t batches = 0, letters = 0, bytes = 0;  // received
-        std::uint64_t malformed = 0, too_large = 0, too_many = 0, misdirected = 0, unsealed = 0;
+        std::uint64_t malformed = 0, too_large = 0, too_many = 0, misdirected = 0, unsealed = 0, repeated = 0;
         std::uint64_t found = 0, absent = 0, timed_out = 0, hops = 0;
         std::uint64_t homeless = 0;  // letters to nodes whose address is not known
     };
@@ -107,6 +108,7 @@ class overlay_service {
     std::unique_ptr<overlay_machine> machine_;
     post_office office_;
     letter_gate senders_, addresses_;
+    seal_times sealed_;
     std::atomic<std::uint64_t> arriving_{0};  // bytes of batches that are being read
     http::alarm alarm_;
     std::atomic<std::uint64_t> due_{0};  // when the machine wants its next tick

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 
@@ -94,7 +95,8 @@ http::task<bool> post_office::deliver(const std::string& address, const std::str
         http::request_head head{"POST", std::string(letters_path), {}};
         head.fields.add("Host", where->authority.text());
         head.fields.add("Content-Length", std::to_string(body.size()));
-        add_to(head.fields, how_.token, how_.overlay.address, address, here_.time.milliseconds(), body);
+        sealed_at_ = std::max(here_.time.milliseconds(), sealed_at_ + 1);
+        add_to(head.fields, how_.token, how_.overlay.address, address, sealed_at_, body);
         unsigned status = 0;
         try {
             const auto got = co_await here_.client.ask(where->authority, where->secure, head, body,

@@ -57,6 +57,7 @@ class post_office {
     std::map<std::string, box> boxes_;
     std::set<std::string> complained_;  // destinations that refused, told once
     std::size_t held_ = 0;
+    std::uint64_t sealed_at_ = 0;  // the last batch: each is sealed later than the one before
     counts counts_;
 };
 

@@ -14,7 +14,7 @@ import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "harness"))
 from cases import ScratchTest, posy  # noqa: E402
-from daemons import exchange  # noqa: E402
+from daemons import exchange, samples  # noqa: E402
 from waiting import until  # noqa: E402
 
 FAST = ("--beat", "1", "--lookup-time", "3", "--interval", "0.1")
@@ -306,6 +306,30 @@ class Hostile(Members):
             self.assertEqual(self.letter(root, body, **bad).status, 401, bad)
         # It is good for letters and nothing else.
         self.assertEqual(root.ask("GET", "/who?key=x", headers=sealed()).status, 401)
+
+    def test_a_recorded_farewell_is_not_believed_again(self):
+        secret = self.write("token", "a-secret-of-thirty-two-characters")
+        token = {"Authorization": "Bearer a-secret-of-thirty-two-characters"}
+        farewells = {"tree": ("child", b"\x05\0", b"\x03"), "groups": ("member", b"\x33", b"\x31" + bytes(8))}
+        for kind, (relation, farewell, beat) in farewells.items():
+            node = self.node("--overlay", kind, "--items", "1000", "--beat", "30", "--token-file", secret)
+            listed = lambda: [n["address"] for n in json.loads(node.ask("GET", "/overlay", headers=token).body)["neighbours"] if n["relation"] == relation]
+            sender, at = "http://127.0.0.1:1", int(time.time() * 1000)
+
+            def send(letter, later):
+                body = batch([letter])
+                digest = hashlib.sha256(body).hexdigest()
+                said = f"{sender}\n{node.url}\n{at + later}\n{digest}".encode()
+                seal = f"Posy-Letter {at + later} {digest} " + hmac.new(b"a-secret-of-thirty-two-characters", said, "sha256").hexdigest()
+                return self.letter(node, body, Authorization=seal).status
+            self.assertEqual([send(beat, 0), send(farewell, 1)], [204, 204])
+            self.assertEqual(listed(), [])
+            self.assertEqual(send(beat, 2), 204)
+            self.assertEqual(listed(), [sender])
+            self.assertEqual([send(farewell, 1), send(beat, 2)], [401, 401])
+            self.assertEqual(listed(), [sender])
+            figures = samples(node.ask("GET", "/metrics", headers=token).body.decode())
+            self.assertEqual(figures['posy_overlay_refused_batches_total{why="repeated"}'], 2)
 
     def test_options(self):
         for options, words in ((("--overlay", "mesh", "--parent", "http://127.0.0.1:1"), "--parent is for --overlay tree"),
