@@ -3,7 +3,7 @@
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
-#include <charconv>
+#include <algorithm>
 #include <limits>
 #include <sstream>
 
@@ -88,9 +88,22 @@ class narrow_help : public CLI::Formatter {
         return CLI::Formatter::make_footer(app) + (any ? amount_units + std::string("\n") : "");
     }
 
+    // Without the lists of options that exclude this one: whoever gives both is told.
+    std::string make_option_opts(const CLI::Option* o) const override {
+        const std::string all = CLI::Formatter::make_option_opts(o);
+        return all.substr(0, all.find(" Excludes:"));
+    }
+
   private:
     static constexpr std::size_t margin = 30;
 };
+
+// A number of keys is none of bytes: who writes 1B may mean a billion.
+std::string not_bytes(const std::string& text) {
+    const bool digits_first = !text.empty() && text[0] >= '0' && text[0] <= '9';
+    if (!digits_first || (!text.ends_with('b') && !text.ends_with('B'))) return {};
+    return "'" + text + "' is in bytes; give a number such as 1000, 10M (10,000,000) or 1G (a billion)";
+}
 
 // The options and commands that could have been meant where there was this.
 std::vector<std::string> names_in(const CLI::App& app, bool options) {
@@ -101,6 +114,14 @@ std::vector<std::string> names_in(const CLI::App& app, bool options) {
     all.clear();
     for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
         all.push_back(command->get_name());
+    return all;
+}
+
+// "seal or check"
+std::string in_words(const std::vector<std::string>& names) {
+    std::string all;
+    for (std::size_t i = 0; i < names.size(); ++i)
+        all += (i == 0 ? "" : i + 1 == names.size() ? " or " : ", ") + names[i];
     return all;
 }
 
@@ -200,7 +221,9 @@ option option::check(const text_function& wrong) const {
 }
 
 option option::reads(const text_function& read) const {
-    const auto transform = [read](std::string& text) -> std::string {
+    const bool counts = option_->get_type_name() == "N";
+    const auto transform = [read, counts](std::string& text) -> std::string {
+        if (const std::string wrong = counts ? not_bytes(text) : ""; !wrong.empty()) return wrong;
         try {
             text = read(text);
         } catch (const wrong_use& wrong) {
@@ -222,13 +245,22 @@ std::string not_behind_a_sign(const std::string& text) {
     return "'" + text + "' begins with '='; leave that out behind a short option";
 }
 
-// A number may be written as 1%. Says what is wrong with it; here nothing is.
-std::string from_percent(std::string& text) {
-    if (!text.ends_with('%')) return {};
-    double percent = 0;
-    const char* const end = text.data() + text.size() - 1;
-    const auto [at, wrong] = std::from_chars(text.data(), end, percent);
-    if (wrong == std::errc{} && at == end) text = fmt::format("{}", percent / 100);
+// A number may be written as 1% or 1/1000. Says what is wrong with it.
+std::string from_share(std::string& text) {
+    const auto share = parse_share(text);
+    if (!share) return "'" + text + "' is not a number such as 0.01, 1e-6, 1% or 1/1000";
+    if (!parse_number(text)) text = fmt::format("{}", *share);
+    return {};
+}
+
+// Seconds may be written as all times are: 5m, 500ms.
+std::string from_duration(std::string& text) {
+    if (parse_number(text)) return {};
+    try {
+        text = fmt::format("{}", static_cast<double>(parse_duration("", text).count()) / 1e6);
+    } catch (const failure&) {
+        return "'" + text + "' is not a time such as 90s, 500ms, 10m, 2h30m, 7d or 1w";
+    }
     return {};
 }
 
@@ -242,8 +274,11 @@ option command_line::add_option(const std::string& names, T& into, const std::st
     if (!added->get_snames().empty()) add_check(*added, not_behind_a_sign);
     // One value each time that it is given: the next argument may be a file.
     if (!added->get_positional()) added->allow_extra_args(false);
-    if constexpr (one_of_these<T, double, std::optional<double>, std::vector<double>>)
-        added->transform(CLI::Validator(from_percent, ""));
+    if (value == "SECONDS")
+        added->transform(CLI::Validator(from_duration, ""));
+    else if constexpr (one_of_these<T, double, std::optional<double>, std::vector<double>>)
+        added->transform(CLI::Validator(from_share, ""));
+    if (value == "N") add_check(*added, not_bytes);
     return option(*added->type_name(value));
 }
 
@@ -304,12 +339,19 @@ void program::run(int argc, const char* const* argv) {
             at = at->get_subcommands().front();
             name += " " + at->get_name();
         }
-        const std::string strange = unwanted(*at, owned_->remaining(true));
-        throw wrong_use(fmt::format("{}{} '{} --help'", strange.empty() ? why.what() : strange,
-                                    strange.ends_with('?') ? " Try" : "; try", name));
+        std::string text = unwanted(*at, owned_->remaining(true));
+        const auto parts = names_in(*at, false);
+        if (text.empty()) text = parts.empty() ? why.what() : "a command is missing: " + in_words(parts);
+        throw wrong_use(fmt::format("{}{} '{} --help'", text, text.ends_with('?') ? " Try" : "; try", name));
     };
+    std::vector<std::string> arguments(argv + std::min(argc, 1), argv + argc);
+    if (!arguments.empty() && arguments[0] == "help") {  // help count: count --help
+        arguments.erase(arguments.begin());
+        arguments.emplace_back("--help");
+    }
+    std::ranges::reverse(arguments);  // as CLI11 takes them
     try {
-        owned_->parse(argc, argv);
+        owned_->parse(std::move(arguments));
     } catch (const CLI::ParseError& end) {
         if (end.get_exit_code() != 0) fail(end);
         std::ostringstream help;

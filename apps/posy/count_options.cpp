@@ -58,7 +58,8 @@ void add_sketch_options(command_line& command, count_options& o) {
 }
 
 void add_list_options(command_line& command, count_options& o) {
-    command.add_option("--top N", o.top, "Number of most frequent keys to print; 0 for none").shows_default();
+    add_amount(command, "--top N", o.top, "Number of most frequent keys to print; 0 for none")
+        .shows_default();
     command
         .add_option("--threshold SHARE", o.threshold,
                     "Print all keys with at least this share of the total count, between 0 and 1, instead of "

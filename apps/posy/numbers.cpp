@@ -108,17 +108,25 @@ std::optional<std::string> without_commas(const std::string& text) {
     return plain + text.substr(at);
 }
 
+// "2^20", "10^6"; nothing above the largest amount.
+std::optional<std::uint64_t> power_in(const std::string& text) {
+    const std::size_t sign = text.find('^');
+    if (sign == std::string::npos) return std::nullopt;
+    const std::string base = text.substr(0, sign);
+    const auto power = parse_decimal(std::string_view(text).substr(sign + 1), 0);
+    if (base == "2" && power && *power < 60) return std::uint64_t{1} << *power;
+    if (base != "10" || !power || *power > 18) return std::nullopt;
+    std::uint64_t amount = 1;
+    for (std::uint64_t i = 0; i < *power; ++i) amount *= 10;
+    return amount;
+}
+
 }  // namespace
 
 std::uint64_t parse_amount(const std::string& given) {
     constexpr std::uint64_t largest_amount = 1'000'000'000'000'000'000;
     const std::string text = without_commas(given).value_or("?");
-    if (text.starts_with("2^")) {
-        unsigned power = 0;
-        const char* const all = text.data() + text.size();
-        const auto [end, wrong] = std::from_chars(text.data() + 2, all, power);
-        if (wrong == std::errc{} && end == all && power < 60) return std::uint64_t{1} << power;
-    }
+    if (const auto power = power_in(text)) return *power;
     const bool digits = text.find_first_not_of("0123456789") == std::string::npos;
     if (const auto whole = parse_decimal(text, 0); digits && whole && *whole <= largest_amount) return *whole;
     double number = 0;
@@ -141,6 +149,18 @@ std::optional<double> parse_number(std::string_view text) {
     return wrong == std::errc{} && at == end ? std::optional(number) : std::nullopt;
 }
 
+std::optional<double> parse_share(std::string_view text) {
+    const std::size_t stroke = text.find('/');
+    if (stroke != std::string_view::npos) {
+        const auto part = parse_number(text.substr(0, stroke)), whole = parse_number(text.substr(stroke + 1));
+        return part && whole && *whole > 0 ? std::optional(*part / *whole) : std::nullopt;
+    }
+    if (!text.ends_with('%')) return parse_number(text);
+    text.remove_suffix(1);
+    const auto percent = parse_number(text);
+    return percent ? std::optional(*percent / 100) : std::nullopt;
+}
+
 std::optional<std::uint64_t> parse_decimal(std::string_view text, unsigned decimals) {
     const std::size_t point = std::min(text.find('.'), text.size());
     std::string digits(text.substr(0, point));
@@ -158,8 +178,18 @@ std::optional<std::uint64_t> parse_decimal(std::string_view text, unsigned decim
 }
 
 std::chrono::microseconds parse_duration(const std::string& option, const std::string& text) {
-    constexpr std::array<std::pair<std::string_view, std::uint64_t>, 6> units{
-        {{"w", 604'800}, {"d", 86'400}, {"h", 3600}, {"m", 60}, {"s", 1}, {"", 1}}};
+    struct unit {
+        std::string_view name;
+        std::uint64_t thousandths;  // of a second
+    };
+    constexpr std::array<unit, 8> units{{{"w", 604'800'000},
+                                         {"d", 86'400'000},
+                                         {"h", 3'600'000},
+                                         {"min", 60'000},
+                                         {"m", 60'000},
+                                         {"s", 1000},
+                                         {"ms", 1},
+                                         {"", 1000}}};
     std::uint64_t total = 0;
     std::size_t used = 0;  // units, the largest first
     std::string_view rest = text;
@@ -167,13 +197,15 @@ std::chrono::microseconds parse_duration(const std::string& option, const std::s
         const std::size_t digits = std::min(rest.find_first_not_of("0123456789."), rest.size());
         const auto number = parse_decimal(rest.substr(0, digits), 6);
         rest.remove_prefix(digits);
-        while (used < units.size() && (units[used].first.empty() ? !rest.empty() || total != 0
-                                                                 : !rest.starts_with(units[used].first)))
-            ++used;
+        const std::string_view name =
+            rest.substr(0, std::min(rest.find_first_of("0123456789."), rest.size()));
+        while (used < units.size() && (units[used].name != name || (name.empty() && total != 0))) ++used;
         if (!number || used == units.size() || *number > 100'000'000'000'000)
             throw failure(option + " " + text + ": give a time such as 90s, 0.5s, 10m, 2h30m, 7d or 1w");
-        total += *number * units[used].second;
-        rest.remove_prefix(units[used++].first.size());
+        // In two steps: the product of all would not fit.
+        total += *number / 1000 * units[used].thousandths + *number % 1000 * units[used].thousandths / 1000;
+        if (units[used++].name == "min") ++used;  // which is m
+        rest.remove_prefix(name.size());
     } while (!rest.empty());
     return std::chrono::microseconds(total);
 }

@@ -26,7 +26,7 @@ nlohmann::ordered_json to_json(const estimate&);
 // Columns aligned on the widest cell; the first column to the left, the others to the right.
 std::string table(const std::vector<std::vector<std::string>>& rows);
 
-// "10M" → 10,000,000, also "10m"; "1,000"; "1.5G"; "64KiB" → 65,536; "2^20". Throws wrong_use.
+// "10M" → 10,000,000, also "10m"; "1,000"; "1.5G"; "64KiB" → 65,536; "2^20", "10^6". Throws wrong_use.
 std::uint64_t parse_amount(const std::string& text);
 // What the help says of it.
 inline constexpr const char* amount_units =
@@ -35,11 +35,15 @@ inline constexpr const char* amount_units =
 // All of the text as a number.
 std::optional<double> parse_number(std::string_view text);
 
+// A share of 1, also as "1%" or "1/1000".
+std::optional<double> parse_share(std::string_view text);
+
 // "12.5" → 12,500 with three decimals; digits beyond them are cut off. Nothing if that is not all of the
 // text, or not below 2^64.
 std::optional<std::uint64_t> parse_decimal(std::string_view text, unsigned decimals);
 
-// "90", "90s", "0.5s", "10m", "1.5h", "2h30m", "7d" or "1w". Throws failure, which names the option.
+// "90", "90s", "0.5s", "500ms", "10m", "10min", "1.5h", "2h30m", "7d" or "1w". Throws failure, which names
+// the option.
 std::chrono::microseconds parse_duration(const std::string& option, const std::string& text);
 
 // A time since 1970, in units of 10^-decimals seconds: a number of seconds, or a date and time of ISO 8601,

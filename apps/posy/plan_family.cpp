@@ -27,7 +27,7 @@ std::string row(const std::string& what, const std::string& value) {
 // "0.001,0.05" → 0.001 and 0.05; "64MiB" → 64MiB and 0.01, the usual odds of `posy count`.
 std::pair<std::string, double> sketch_wish(const std::string& text) {
     const std::size_t comma = text.find(',');
-    const double odds = comma == std::string::npos ? 0.01 : parse_number(text.substr(comma + 1)).value_or(0);
+    const double odds = comma == std::string::npos ? 0.01 : parse_share(text.substr(comma + 1)).value_or(0);
     if (!(odds > 0 && odds < 1))
         throw failure("plan: --sketch " + text + ": after the comma, give a probability between 0 and 1");
     return {text.substr(0, comma), odds};
@@ -214,7 +214,7 @@ std::string family_options::spectral(const plan& beside, nlohmann::ordered_json&
 std::string family_options::sketch(nlohmann::ordered_json& json) const {
     const auto [size, odds] = sketch_wish(sketch_);
     const double depth = theory::count_min_depth(odds);
-    const auto epsilon = parse_number(size);
+    const auto epsilon = parse_share(size);
     const bool share = epsilon && *epsilon < 1;
     if (share && !(*epsilon > 0))
         throw failure("plan: --sketch " + sketch_ + ": give an error above 0, or a memory such as 64MiB");

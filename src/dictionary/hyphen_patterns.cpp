@@ -96,6 +96,11 @@ result<hyphen_patterns> hyphen_patterns::parse(std::string_view file) {
     }
     if (all.patterns_.empty())
         return error::invalid("there are no patterns; a file has one per line, such as hy3ph");
+    const auto divides = [](const pattern& one) {
+        return std::ranges::any_of(one.levels, [](char level) { return level != 0; });
+    };
+    if (std::ranges::none_of(all.patterns_, divides))
+        return error::invalid("not a file of patterns: no line has a digit, as hy3ph has");
     return all;
 }
 

@@ -147,6 +147,8 @@ class Hyphenation(ToolTest):
         self.fails("hyphenate", "--rules", "nowhere", stdin=text, saying="nowhere")
         self.write("bad", "a1b\nNEXTLEVEL\n")
         self.fails("hyphenate", "--make", "x", "--patterns", "bad", stdin=text, saying="line 2")
+        self.write("list", "apple\nbanana\n")
+        self.fails("hyphenate", "--make", "x", "--patterns", "list", stdin=text, saying="not a file of patterns: no line has a digit")
 
 
 if __name__ == "__main__":

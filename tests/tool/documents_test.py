@@ -26,6 +26,12 @@ class Documents(ToolTest):
             wide = [line for line in self.page(*page).splitlines() if len(line) > 100]
             self.assertEqual(wide, [], page)
 
+    def test_help_is_a_command_too(self):
+        self.assertEqual(self.posy("help"), self.posy("--help"))
+        self.assertEqual(self.posy("help", "count"), self.posy("count", "--help"))
+        self.assertEqual(self.posy("help", "trace", "record"), self.posy("trace", "record", "--help"))
+        self.assertNotIn("Excludes:", self.posy("--help-all").decode())
+
     pages = {}
 
     def page(self, *command):

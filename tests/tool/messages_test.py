@@ -21,6 +21,10 @@ class Messages(ToolTest):
         self.fails("--bogus", saying="there is no option --bogus; try 'posy --help'")
         self.fails("fold", "f.posy", "g.posy", "-o", "x", saying="'g.posy' is an argument too many")
 
+    def test_a_command_that_is_missing_is_one_of_these(self):
+        self.fails(saying="a command is missing: plan, build, query, ")
+        self.fails("password", saying="a command is missing: seal or check; try 'posy password --help'")
+
     def test_a_key_in_place_of_a_file(self):
         self.fails("query", "f.posy", "hello", saying="keys come from files: if this is a key, write it to standard input")
 
@@ -128,6 +132,13 @@ class Messages(ToolTest):
         self.assertIn(warning, self.stderr)
         self.posy("query", "-c", "f.posy", "many", status=1)
         self.assertEqual(self.stderr, "")
+
+    def test_one_key_more_than_planned_is_no_reason_to_rebuild(self):
+        self.posy("build", "-n", "1k", "-o", "f1k.posy", stdin=self.lines(0, 1000))
+        self.posy("add", "f1k.posy", stdin="another\n")
+        self.assertEqual(self.stderr, "")
+        self.posy("add", "f1k.posy", stdin=self.lines(1000, 1200))
+        self.assertIn("it holds 1,201 items, 201 more than the 1,000 it was planned for", self.stderr)
 
     def test_repeated_keys_of_a_pipe_are_within_the_plan(self):
         for text in ["a b c d e f a\n", "a b a b a b a b a b a b\n", "a a a\n"]:

@@ -13,11 +13,17 @@ class Written(ToolTest):
 
     def test_amounts(self):
         for text, items in [("1,000", 1000), ("1,234,567", 1_234_567), ("1m", 10**6), ("1M", 10**6), ("2k", 2000), ("2K", 2000), ("1.5m", 1_500_000),
-                            ("1g", 10**9), ("1KiB", 1024), ("1kib", 1024), ("1mib", 2**20), ("2^20", 2**20), ("1kb", 1000), ("1MB", 10**6)]:
+                            ("1g", 10**9), ("1Ki", 1024), ("1mi", 2**20), ("2^20", 2**20), ("10^6", 10**6)]:
             self.assertEqual(self.planned("-n", text, "-f", "0.01")["items"], items, text)
-        for text in ["1,00", "1,0000", ",100", "1000,000", "1x", "1kk", "-5", "1,000,", "one"]:
+        for text in ["1,00", "1,0000", ",100", "1000,000", "1x", "1kk", "-5", "1,000,", "one", "3^4", "10^19"]:
             self.posy("plan", f"--items={text}", "-f", "0.01", status=2)
             self.assertIn("is not an amount such as 1000, 10M (10,000,000) or 64KiB (65,536)", self.stderr)
+
+    def test_keys_are_not_bytes(self):
+        self.write("keys", "a\n")
+        for command in [["plan", "-n"], ["count", "keys", "--top"], ["simulate", "mesh", "--nodes"], ["flows", "--top"]]:
+            for text in ["1B", "1kB", "64KiB"]:
+                self.fails(*command, text, saying=f"'{text}' is in bytes; give a number such as 1000, 10M (10,000,000) or 1G (a billion)")
 
     def test_every_command_reads_the_same_amounts_and_names_the_option(self):
         self.write("keys", "a\n")
@@ -54,16 +60,31 @@ class Written(ToolTest):
     def test_shares(self):
         self.assertEqual(self.planned("-n", "1M", "-f", "1%"), self.planned("-n", "1M", "-f", "0.01"))
         self.assertEqual(self.planned("-n", "1M", "-f", "0.1%"), self.planned("-n", "1M", "-f", "0.001"))
-        self.posy("plan", "-n", "1M", "-f", "x%", status=2)
+        self.assertEqual(self.planned("-n", "1M", "-f", "1/1000"), self.planned("-n", "1M", "-f", "0.001"))
+        for text in ["x%", "1/0", "1/", "0,01", ""]:
+            self.fails("plan", "-n", "1M", f"--fpr={text}", saying=f"--fpr: '{text}' is not a number such as 0.01, 1e-6, 1% or 1/1000" if text else "--fpr")
+        self.assertEqual(self.planned("-n", "1M", "--sketch", "0.01%,1%"), self.planned("-n", "1M", "--sketch", "0.0001,0.01"))
+
+    def test_the_number_of_keys_to_print(self):
+        self.write("keys", "a\na\nb\n")
+        for text in ["1k", "1,000", "1000"]:
+            self.assertEqual(len(self.posy("count", "keys", "--top", text).splitlines()), 2)
+        self.fails("count", "keys", "--top", "2.5", saying="--top: '2.5' is not a whole number")
 
     def remembered(self, window):
         self.posy("seen", "--window", window, "--state", f"{window}.posy", stdin="a\n")
         return json.loads(self.posy("info", "--json", f"{window}.posy"))["remembered_at_least_seconds"]
 
     def test_durations(self):
-        for text, seconds in [("1w", 604_800), ("2h30m", 9000), ("1d12h", 129_600), ("1m30s", 90), ("1h0.6s", 3600.6), ("90", 90)]:
+        for text, seconds in [("1w", 604_800), ("2h30m", 9000), ("1d12h", 129_600), ("1m30s", 90), ("1h0.6s", 3600.6), ("90", 90), ("500ms", 0.5), ("1min", 60),
+                              ("1h5min2s", 3902), ("2s5ms", 2.005)]:
             self.assertAlmostEqual(self.remembered(text), seconds, delta=1e-4, msg=text)
-        for text in ["30m2h", "1h1h", "1h30", "h", "1y", "5m ", "-1h"]:
+        self.write("keys", "a\n")
+        self.posy("build", "keys", "-o", "f.posy")
+        self.posy("add", "f.posy", "keys", "--lock-wait", "5s")
+        self.fails("add", "f.posy", "keys", "--lock-wait", "5y", saying="--lock-wait: '5y' is not a time such as 90s, 500ms, 10m, 2h30m, 7d or 1w")
+        self.fails("query", "http://127.0.0.1:9/f", "keys", "--timeout", "500ms", "--max-time", "1m", saying="http://127.0.0.1:9/f")
+        for text in ["30m2h", "1h1h", "1h30", "1min1m", "h", "1y", "5m ", "-1h"]:
             self.posy("seen", f"--window={text}", stdin="a\n", status=2)
             self.assertIn("give a time such as 90s, 0.5s, 10m, 2h30m, 7d or 1w", self.stderr)
 
