@@ -30,7 +30,7 @@ int run(int argc, char** argv) {
         "Bloom filters built to travel: sets in a few bits per item, sent in as few as theory allows",
         "Files hold messages; - is standard input or output; a key is a line unless an option says "
         "otherwise.\n"
-        "'posy COMMAND --help' shows examples; 'posy tour' shows everything in less than a minute.\n" +
+        "'posy COMMAND --help' shows examples; 'posy tour' shows the main ones in less than a minute.\n" +
             std::string(amount_units));
     add_plan(app);
     add_build(app);

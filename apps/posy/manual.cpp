@@ -58,7 +58,8 @@ std::vector<std::string> flags_of(const command_description& command) {
     return flags;
 }
 
-// What a command line begins with: a command, or one with parts, whose options are taken together. `parts`
+// What a command line begins with: a command, or one with parts, whose options are taken together where the
+// shell's script does not tell the parts apart. `parts`
 // are the words that can follow: its parts, or the values of its first argument.
 struct first_word : command_description {
     std::vector<std::string> parts{};
@@ -87,7 +88,7 @@ std::vector<first_word> first_words(const program& app) {
 
 std::string bash(const program& app) {
     std::vector<std::string> names;
-    std::string cases, values;
+    std::string parts, cases, values;
     for (const first_word& command : first_words(app)) {
         names.push_back(command.name);
         for (const option_description& o : command.options) {
@@ -96,9 +97,11 @@ std::string bash(const program& app) {
                 values +=
                     fmt::format("    \"{} {}\") values=\"{}\" ;;\n", command.name, name, joined(o.choices));
         }
-        cases += fmt::format("    {}) words=\"{}\" parts=\"{}\" ;;\n", command.name,
-                             joined(flags_of(command)), joined(command.parts));
+        if (!command.parts.empty())
+            parts += fmt::format("    {}) parts=\"{}\" ;;\n", command.name, joined(command.parts));
     }
+    for (const command_description& command : app.commands())
+        cases += fmt::format("    \"{} \"*) words=\"{}\" ;;\n", command.name, joined(flags_of(command)));
     return fmt::format(R"(_posy() {{
   local current=${{COMP_WORDS[COMP_CWORD]}} before=${{COMP_WORDS[COMP_CWORD-1]}} words= parts= values=
   [[ $before == = ]] && before=${{COMP_WORDS[COMP_CWORD-2]}}
@@ -108,6 +111,8 @@ std::string bash(const program& app) {
     return
   fi
   case ${{COMP_WORDS[1]}} in
+{}  esac
+  case "${{COMP_WORDS[*]:1:2}} " in
 {}  esac
   case "${{COMP_WORDS[1]}} $before" in
 {}  esac
@@ -124,7 +129,7 @@ std::string bash(const program& app) {
 }}
 complete -o filenames -F _posy posy
 )",
-                       joined(names), cases, values);
+                       joined(names), parts, cases, values);
 }
 
 // Single quotes for the shell.
@@ -191,7 +196,9 @@ void add_manual(program& app) {
 
     const auto shell = std::make_shared<std::string>();
     command_line command = add_command(app, "completion", "Print the completion script of a shell",
-                                       "  source <(posy completion bash)");
+                                       "  source <(posy completion bash)\n"
+                                       "  posy completion zsh > ~/.zfunc/_posy      a folder of fpath\n"
+                                       "  posy completion fish > ~/.config/fish/completions/posy.fish");
     command.add_option("SHELL", *shell, "Shell to complete for: bash, zsh or fish")
         .required()
         .one_of({"bash", "zsh", "fish"});

@@ -108,7 +108,7 @@ void add_fold(command_line& app) {
 
 void add_set_algebra(command_line& app) {
     add_combination(
-        app, "union", "Unite filters: exactly the filter of the united sets",
+        app, "union", "Unite filters or sketches: exactly that of the united sets",
         "  posy union monday.posy tuesday.posy -o week.posy\n"
         "  cat part-*.posy | posy union - -o all.posy              the reducer of a map-reduce job\n"
         "  posy union sketch-*.posy -o all.posy                    sketches add up",

@@ -232,7 +232,7 @@ void run() {
 
 void add_tour(command_line& app) {
     command_line command =
-        add_command(app, "tour", "Show all of posy in less than a minute, on made-up data",
+        add_command(app, "tour", "Show the main commands in less than a minute, on made-up data",
                     "  posy tour                 in colour on a terminal, unless NO_COLOR is set\n"
                     "  posy tour | less");
     command.runs([] { run(); });

@@ -63,6 +63,15 @@ class Documents(ToolTest):
         ask = script + '\nCOMP_WORDS=(posy bu); COMP_CWORD=1; _posy; echo "${COMPREPLY[*]}"; COMP_WORDS=(posy build --lay); COMP_CWORD=2; _posy; echo "${COMPREPLY[*]}"'
         self.assertEqual(subprocess.run(["bash", "-c", ask], capture_output=True, text=True).stdout, "build\n--layout\n")
 
+    def test_bash_completes_the_options_of_a_part(self):
+        ask = self.posy("completion", "bash").decode()
+        for part in ["seal", "check"]:
+            ask += f'\nCOMP_WORDS=(posy password {part} --); COMP_CWORD=3; _posy; echo "${{COMPREPLY[*]}}"'
+        done = subprocess.run(["bash", "-c", ask], capture_output=True, text=True)
+        for part, line in zip(["seal", "check"], done.stdout.splitlines(), strict=True):
+            page = self.page("password", part, "--help")
+            self.assertEqual(sorted(o for o in line.split()), sorted(set(re.findall(r"(?m)^  (?:-\w,)?(--[\w-]+)", page))))
+
     def test_the_values_of_options_are_listed(self):
         manual = self.posy("manual").decode().replace("\\-", "-")
         zsh, fish, bash = (self.posy("completion", shell).decode() for shell in ["zsh", "fish", "bash"])
