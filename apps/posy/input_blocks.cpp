@@ -63,7 +63,8 @@ class first_look {
     void take_mark(std::string_view& text) const {
         constexpr std::string_view mark = "\xef\xbb\xbf";
         if (!text.starts_with(mark)) return;
-        if (o_.trim || file_.format.quotes || !o_.json_path.empty()) return text.remove_prefix(mark.size());
+        if (o_.trim || o_.lines_of_text || file_.format.quotes || !o_.json_path.empty())
+            return text.remove_prefix(mark.size());
         warn("begins with a byte-order mark, which is part of the first key; --trim removes it");
     }
     void notice_carriage_returns(std::string_view text) const {

@@ -268,7 +268,8 @@ bool key_options::has_header() const {
 record_format key_options::format_of(const std::string& file) const {
     record_format format;
     format.end = record_end();
-    const std::string extension = extension_of(file);
+    format.cr_lf = lines_of_text && !null;
+    const std::string extension = lines_of_text && field.empty() ? "" : extension_of(file);
     const bool commas = !tsv && (csv || extension == ".csv");
     const bool tabs = tsv || (delimiter.empty() && extension == ".tsv");
     const bool plain = null || words || !json_path.empty();

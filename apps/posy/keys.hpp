@@ -33,6 +33,9 @@ struct key_options {
     bool integers = false;
     bool trim = false;
     bool skip_missing = false;
+    // For a command whose keys are lines as any editor writes them: they end with LF or CR LF, a byte-order
+    // mark is not part of the first one, and only where a field is asked for does a name say *.csv or *.tsv.
+    bool lines_of_text = false;
     unsigned threads = 0;
     int stop = -1;  // a descriptor: the input ends when this can be read
 

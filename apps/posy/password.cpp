@@ -58,7 +58,8 @@ std::vector<digest> read(const seal_options& o) {
 
 void seal(seal_options o) {
     check_output(o.output);
-    if (o.form == "sha1") o.keys.trim = true;  // published files end their lines with CR LF
+    o.keys.lines_of_text = true;
+    if (o.form == "sha1") o.keys.trim = true;  // no hash has blanks
     const auto list = take(password_list::make(read(o), {o.rate, o.keys.thread_count()}), "password");
     save_body(o.output, list.filter());
     if (!isatty(STDERR_FILENO)) return;
@@ -117,7 +118,9 @@ void add_seal_part(command_line& whole) {
         "  posy password seal leaked.txt -o leaked.posy\n"
         "  posy password seal --form sha1 pwned-passwords-sha1.txt -o leaked.posy\n"
         "  posy password seal --form sha1 ranges/????? -o leaked.posy      00000, 00001, … FFFFF\n"
-        "Empty lines are skipped. A list cannot be added to: check several lists instead.");
+        "A line is a password, with its quotes and commas, whatever the name of the file is. For tables\n"
+        "there are --csv, --tsv and --field. Lines end with LF or CR LF; empty ones are skipped.\n"
+        "A list cannot be added to: check several lists instead.");
     o->keys.add_to(command, "FILES", "Files of passwords, compressed or not; - or none for standard input");
     command.add_option("-o,--output FILE", o->output, "File to write; - for standard output").required();
     command

@@ -18,6 +18,7 @@ struct record_format {
     char delimiter = '\t';
     bool blanks = false;  // runs of blanks and tabs are the delimiter
     bool quotes = false;
+    bool cr_lf = false;  // a carriage return before the end belongs to it; with quotes it always does
 
     // Where the record that begins at `from` ends, its end mark included; npos if that has not come.
     std::size_t end_of(std::string_view text, std::size_t from) const;
@@ -29,8 +30,9 @@ struct record_format {
     std::string_view take_record(std::string_view& text) const {
         if (quotes) return take_row(text);
         const std::size_t end_mark = text.find(end);
-        const std::string_view record = text.substr(0, end_mark);
+        std::string_view record = text.substr(0, end_mark);
         text.remove_prefix(end_mark == std::string_view::npos ? text.size() : end_mark + 1);
+        if (cr_lf && record.ends_with('\r')) record.remove_suffix(1);
         return record;
     }
     // The field with this number, counted from 1. `scratch` holds its text if quotes had to be removed.

@@ -67,6 +67,26 @@ class Password(ToolTest):
         self.assertNotIn("password1", self.stderr)
         self.fails("password", "seal", "--form", "sha1", ranges[0], "plain.txt", "-o", "no.posy", saying="at byte 0: not a SHA-1 hash")
 
+    def test_lines_of_any_editor(self):
+        self.seal("plain.txt", "password\nletmein\n")
+        plain = self.read("list.posy")
+        for text in ("password\r\nletmein\r\n", "password\r\n\r\nletmein\r", "\ufeffpassword\nletmein\n", "\ufeffpassword\r\nletmein"):
+            self.seal("leaked.txt", text)
+            self.assertEqual((self.read("list.posy"), self.stderr), (plain, ""), repr(text))
+        self.seal("leaked.txt", "trailing blank \n\rcr\n")  # these are parts of passwords
+        self.assertEqual(self.check("trailing blank ", "\rcr", status=1), ["listed", "listed"])
+
+    def test_the_name_of_a_file_says_nothing(self):
+        odd = ['"one', "two", 'three"', 'a"b,c', "tab\there", '"', "last"]
+        text = "".join(p + "\n" for p in odd)
+        for name, content in (("x.csv", text), ("x.tsv", text), ("x.csv.gz", gzip.compress(text.encode()))):
+            for form in ((), ("--form", "plain")):
+                self.seal(name, content, *form)
+                self.assertEqual(self.check(*odd, status=1), ["listed"] * len(odd), name)
+        # Unless a column is asked for.
+        self.seal("table.csv", 'user,password\na,"secret, quoted"\n', "--field", "password")
+        self.assertEqual(self.check("secret, quoted", 'a,"secret, quoted"', status=1), ["listed", "ok"])
+
     def test_several_lists(self):
         self.seal("a.txt", "wombat\n")
         os.rename(self.path("list.posy"), self.path("a.posy"))
