@@ -42,7 +42,8 @@ std::string_view text_of(byte_view bytes) {
 // Looks at the first records of a file before anybody reads them.
 class first_look {
   public:
-    first_look(const key_options& options, input_file& file) : o_(options), file_(file) {}
+    first_look(const key_options& options, input_file& file, bool warns)
+        : o_(options), file_(file), warns_(warns) {}
 
     // Takes what is no record off the front of the first text.
     void operator()(std::string_view& text) const {
@@ -82,17 +83,23 @@ class first_look {
         if (format.looks_like_csv(format.take_record(text)))
             warn("has no tab in its first line, but commas; if it is CSV, give --csv");
     }
-    void warn(const char* what) const { fmt::print(stderr, "posy: warning: {} {}\n", file_.name, what); }
+    void warn(const char* what) const {
+        if (warns_) fmt::print(stderr, "posy: warning: {} {}\n", file_.name, what);
+    }
 
     const key_options& o_;
     input_file& file_;
+    bool warns_;
 };
 
 // Hands out the blocks of all files, one after the other. next() is called under a lock.
 class block_source {
   public:
-    explicit block_source(const key_options& options)
-        : o_(options), paths_(options.files.empty() ? std::vector<std::string>{"-"} : options.files) {
+    // What will be read once more is warned of then.
+    explicit block_source(const key_options& options, bool warns = true)
+        : o_(options),
+          warns_(warns),
+          paths_(options.files.empty() ? std::vector<std::string>{"-"} : options.files) {
         for (const std::string& path : paths_)
             files_.push_back({display_name(path), options.format_of(path), {}});
     }
@@ -102,11 +109,21 @@ class block_source {
             if (stopped()) return std::nullopt;
             if (!open_) open(paths_[index_]);
             while (auto piece = map_ ? next_mapped() : next_read()) {
-                if (piece->piece.offset == 0) first_look(o_, files_[index_])(piece->piece.text);
+                if (piece->piece.offset == 0) {
+                    files_[index_].at_hand = map_ ? map_->bytes().size() : offset_;
+                    first_look(o_, files_[index_], warns_)(piece->piece.text);
+                }
                 if (!piece->piece.text.empty()) return number(std::move(*piece));
             }
         }
         return std::nullopt;
+    }
+    // When nobody works on its blocks any more.
+    void tell_skipped() const {
+        for (const input_file& file : files_)
+            if (file.skipped != 0)
+                fmt::print(stderr, "posy: {}: skipped {} {} without what was asked for\n", file.name,
+                           file.skipped, file.skipped == 1 ? "record" : "records");
     }
 
   private:
@@ -220,6 +237,7 @@ class block_source {
     }
 
     const key_options& o_;
+    bool warns_;
     std::vector<std::string> paths_;
     std::deque<input_file> files_;  // blocks point into it
     std::size_t index_ = 0;
@@ -266,11 +284,8 @@ input_size size_of(const key_options& options) {
     return all;
 }
 
-}  // namespace
-
-void for_each_block(const key_options& options, const std::string& title,
-                    const std::function<void(const block&)>& work) {
-    block_source source(options);
+void work_on(block_source& source, const key_options& options, const std::string& title,
+             const std::function<void(const block&)>& work) {
     progress shown(title, size_of(options).bytes);
     std::mutex taking;
     std::exception_ptr failed;
@@ -299,6 +314,15 @@ void for_each_block(const key_options& options, const std::string& title,
     if (failed) std::rethrow_exception(failed);
 }
 
+}  // namespace
+
+void for_each_block(const key_options& options, const std::string& title,
+                    const std::function<void(const block&)>& work) {
+    block_source source(options);
+    work_on(source, options, title, work);
+    source.tell_skipped();
+}
+
 void for_each_batch(const key_options& options, const hasher& hash, const std::string& title,
                     const std::function<void(std::span<const digest>)>& use) {
     for_each_block(options, title, [&](const block& piece) {
@@ -325,7 +349,8 @@ bool seekable(const key_options& options) { return size_of(options).again; }
 std::uint64_t count_keys(const key_options& options) {
     const bool plain = !options.words && !options.skip_missing;  // as many keys as records
     std::atomic<std::uint64_t> total = 0;
-    for_each_block(options, "counting", [&](const block& piece) {
+    block_source source(options, false);
+    work_on(source, options, "counting", [&](const block& piece) {
         std::uint64_t keys = 0;
         if (plain && !piece.file->format.quotes) {
             keys = static_cast<std::uint64_t>(std::ranges::count(piece.text, options.record_end()));

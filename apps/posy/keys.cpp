@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cctype>
 #include <charconv>
 #include <nlohmann/json.hpp>
@@ -184,7 +185,10 @@ class key_reader {
 
 std::string where(const block& block, std::string_view record) {
     const auto at = block.offset + static_cast<std::uint64_t>(record.data() - block.text.data());
-    return block.file->name + ": at byte " + std::to_string(at);
+    std::string place = block.file->name + ": at byte " + std::to_string(at);
+    if (block.offset >= block.file->at_hand || block.file->format.end != '\n') return place;
+    const std::string_view before(block.text.data() - block.offset, at);
+    return place + ", line " + std::to_string(std::ranges::count(before, '\n') + 1);
 }
 
 void key_options::add_to(command_line& command, const std::string& name, const std::string& what) {
@@ -210,9 +214,10 @@ void key_options::add_to(command_line& command, const std::string& name, const s
                        : "--delimiter takes one character, \\t, or blank";
         });
     command
-        .add_option("--json-path PATH", json_path,
-                    "Lines are JSON, and the key is the value at this path, e.g. user.id or /user/id "
-                    "(default: none; the key is the whole line)")
+        .add_option(
+            "--json-path PATH", json_path,
+            "Lines are JSON, and the key is the value at this path, e.g. user.id, .user.id or /user/id "
+            "(default: none; the key is the whole line)")
         .excludes("--field")
         .excludes("--csv")
         .excludes("--tsv")
@@ -236,9 +241,9 @@ void key_options::add_to(command_line& command, const std::string& name, const s
         .excludes("--csv")
         .excludes("--tsv");
     command.add_flag("--integers", integers, "Keys are decimal integers, hashed as 64-bit numbers");
-    command.add_flag(
-        "--skip-missing", skip_missing,
-        "Skip records without the field, JSON value or integer asked for (default: they are an error)");
+    command.add_flag("--skip-missing", skip_missing,
+                     "Skip records without the field, JSON value or integer asked for, also lines that are "
+                     "not JSON, and say how many there were (default: they are an error)");
     add_threads(command, threads);
 }
 
@@ -328,8 +333,14 @@ std::optional<std::uint64_t> number_in(const key_options& options, const block& 
 }
 
 void key_options::missing(const block& block, std::string_view record, const std::string& what) const {
-    if (skip_missing) return;
+    if (skip_missing) {
+        std::atomic_ref(block.file->skipped).fetch_add(1, std::memory_order_relaxed);
+        return;
+    }
+    const bool first = block.offset == 0 && record.data() == block.text.data();
+    const bool names = first && json_path.empty() && !words && !has_header();
     throw failure(where(block, record) + ": a record without " + what +
+                  (names ? "; if it has the names of columns, give --header" : "") +
                   "; --skip-missing skips such records");
 }
 

@@ -65,6 +65,9 @@ struct input_file {
     std::string name;
     record_format format;
     std::vector<std::string> header;  // the names of its columns, if it has them
+    // So much from its start stands in memory before the text of a block that begins there.
+    std::uint64_t at_hand = 0;
+    mutable std::uint64_t skipped = 0;  // records, counted by all threads
 
     // Columns have numbers from 1 and, with a header, names. Throws failure if there is no such one.
     std::size_t number_of(std::string_view column) const;
@@ -95,7 +98,7 @@ void for_each_block(const key_options&, const std::string& title,
 void for_each_key(const key_options&, const block&,
                   const std::function<void(std::string_view key, std::string_view record)>& use);
 
-// "FILE: at byte N", for an error about a record of the block.
+// "FILE: at byte N, line L", for an error about a record of the block; the line if that is at hand.
 std::string where(const block&, std::string_view record);
 
 // The unsigned integer there; if there is none, nothing, or a failure unless such records are to be skipped.

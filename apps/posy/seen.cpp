@@ -32,7 +32,8 @@ struct options {
     std::optional<command_line> command;
 };
 
-constexpr unsigned decimals = 6;  // of a second: microseconds
+constexpr unsigned decimals = 6;                           // of a second: microseconds
+constexpr std::uint64_t latest = 100'000'000'000'000'000;  // in the year 5138
 
 std::uint64_t window_of(const options& o) {
     return static_cast<std::uint64_t>(parse_duration("--window", o.window).count());
@@ -125,6 +126,10 @@ std::vector<sight> sights_in(const options& o, const hasher& hash, const block& 
         if (!time)
             return o.keys.missing(
                 piece, record, "a time in field " + o.time_field + ", in seconds or as 2026-05-01T12:30:00Z");
+        if (*time > latest)
+            throw failure(
+                where(piece, record) + ": the time in field " + o.time_field +
+                " lies beyond the year 5000; are these milliseconds or microseconds? It is read in seconds");
         all.push_back({o.keys.hash(hash, key), *time, record});
     });
     return all;

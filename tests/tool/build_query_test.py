@@ -57,8 +57,8 @@ class BuildAndQuery(ToolTest):
                          b'{"user": {"city": "Oslo", "id": 7}}\n')
         self.posy("build", "events.json", "--json-path", "/user/id", "--skip-missing", "-f", "1e-9", "-o", "ids.posy")
         self.assertEqual(self.posy("query", "ids.posy", stdin="7\n8\n"), b"7\n")
-        self.fails("build", "events.json", "--json-path", "user.id", "-o", "x.posy", saying="events.json: at byte 36: a record without a value at user.id")
-        self.fails("build", "people.tsv", "--field", "9", "-o", "x.posy", saying="people.tsv: at byte 0: a record without field 9")
+        self.fails("build", "events.json", "--json-path", "user.id", "-o", "x.posy", saying="events.json: at byte 36, line 2: a record without a value at user.id")
+        self.fails("build", "people.tsv", "--field", "9", "-o", "x.posy", saying="people.tsv: at byte 0, line 1: a record without field 9")
         self.posy("build", "--words", "-f", "1e-9", "-o", "words.posy", stdin="It's a 'quoted' Zürich, don't.\n")
         self.assertEqual(self.posy("query", "--words", "words.posy", stdin="It's Zürich don't quote quoted a"),
                          "It's\nZürich\ndon't\nquoted\na\n".encode())
@@ -70,7 +70,7 @@ class BuildAndQuery(ToolTest):
                   stdin="7\n-1\n18446744073709551614\n")
         self.assertEqual(self.posy("query", "--integers", "n.posy", stdin="07\n-1\n18446744073709551614\n8\n"),
                          b"07\n-1\n18446744073709551614\n")
-        self.fails("query", "--integers", "n.posy", stdin="7\nseven\n", saying="standard input: at byte 2: a record without a 64-bit integer")
+        self.fails("query", "--integers", "n.posy", stdin="7\nseven\n", saying="standard input: at byte 2, line 2: a record without a 64-bit integer")
 
     def test_seeds_and_families(self):
         keys = self.lines(0, 100)

@@ -154,12 +154,12 @@ class Weights(Count):
         args = ["--field", "1", "--weight-field", "2"]
         for bad in ["x", "-1", "1.5", "", "18446744073709551616", "1 2", "99999999999999999999999"]:
             rows = f"a\t1\nb\t{bad}\nc\t2\n"
-            self.fails(*args, stdin=rows, saying="at byte 4: a record without a weight")
+            self.fails(*args, stdin=rows, saying="at byte 4, line 2: a record without a weight")
             self.assertEqual(self.pairs(*args, "--skip-missing", stdin=rows), [("c", 2), ("a", 1)])
-        self.fails(*args, "-o", "s.posy", stdin="a\t1\nb\n", saying="at byte 4: a record without a weight")
+        self.fails(*args, "-o", "s.posy", stdin="a\t1\nb\n", saying="at byte 4, line 2: a record without a weight")
         # Far into a file of several blocks, with the other threads at work.
         self.write("large.txt", "key\t1\n" * 1_000_000 + "key\tmany\n" + "key\t1\n" * 1_000_000)
-        self.fails(*args, "--threads", "4", "large.txt", saying="large.txt: at byte 6000000: ")
+        self.fails(*args, "--threads", "4", "large.txt", saying="large.txt: at byte 6000000, line 1000001: ")
         self.fails("--weight-field", "2", stdin="a\t1\n", saying="--field")
 
 
@@ -271,7 +271,7 @@ class Columns(Count):
         self.count("--prefix", "24/56", "-o", "s.posy", stdin=rows)
         self.assertEqual(self.pairs("--ask", "s.posy", "--prefix", "24/56", stdin="192.0.2.99\n"), [("192.0.2.0/24", 2)])
         self.assertEqual(self.pairs("--ask", "s.posy", stdin="192.0.2.0/24\n"), [("192.0.2.0/24", 2)])
-        self.fails("--prefix", "24", stdin="192.0.2.7\nlocalhost\n", saying="at byte 10: a record without an IP address")
+        self.fails("--prefix", "24", stdin="192.0.2.7\nlocalhost\n", saying="at byte 10, line 2: a record without an IP address")
         self.assertEqual(self.pairs("--prefix", "24", "--skip-missing", stdin="192.0.2.7\nlocalhost\n"), [("192.0.2.0/24", 1)])
         self.fails("--prefix", "33", stdin="192.0.2.7\n", saying="no length of a prefix")
         self.fails("--prefix", "24", "--words", stdin="192.0.2.7\n", saying="--prefix counts addresses")

@@ -86,6 +86,29 @@ class Formats(ToolTest):
         self.assertEqual(self.fields("--json-path", ".user.id", stdin='{"user": {"id": 7}}\n'), ["7"])
         self.fails("count", "--json-path", "user.id", stdin="{bad\n", saying="a record without JSON in it")
 
+    def test_errors_name_the_line(self):
+        rows = "a,1\n" * 1_000_000 + "b,x\n"
+        self.write("rows.csv", rows)
+        self.fails("count", "rows.csv", "--field", "1", "--weight-field", "2", saying="rows.csv: at byte 4000000, line 1000001: a record without a weight")
+        self.fails("count", "--csv", "--field", "1", "--weight-field", "2", stdin="a,1\n\nb,x\n", saying="standard input: at byte 5, line 3: a record")
+        self.fails("count", "--csv", "--field", "n", "--weight-field", "2", stdin="n,w\nb,x\n", saying="standard input: at byte 4, line 2: a record")
+        self.fails("count", "--csv", "--field", "1", "--weight-field", "2", stdin="n,w\nb,2\n", saying="if it has the names of columns, give --header;")
+
+    def test_times_in_milliseconds_are_refused(self):
+        seen = ["seen", "--window", "600", "--time-field", "1", "--field", "2"]
+        self.fails(*seen, stdin="1800000000000\ta\n", saying="line 1: the time in field 1 lies beyond the year 5000; are these milliseconds")
+        self.assertEqual(self.posy(*seen, stdin="1800000000.5\ta\n"), b"1800000000.5\ta\n")
+
+    def test_skipped_records_are_counted(self):
+        text = "a\t1\nb\nc\nd\t2\n"
+        self.write("rows", text)
+        self.posy("build", "rows", "--field", "2", "--skip-missing", "-o", "f.posy")  # reads it twice
+        self.assertEqual(self.stderr, "posy: rows: skipped 2 records without what was asked for\n")
+        self.assertEqual(self.fields("--field", "1", "--skip-missing", stdin=text), ["a", "b", "c", "d"])
+        self.assertEqual(self.stderr, "")
+        self.posy("count", "--json-path", "a", "--skip-missing", stdin='{bad\n{"a": 1}\n')
+        self.assertEqual(self.stderr, "posy: standard input: skipped 1 record without what was asked for\n")
+
     def test_quoted_rows_are_what_a_csv_reader_reads(self):
         chance = random.Random(1)
         pieces = ["a", "b", " ", ",", "\n", '"', "\r\n", "é", "\t", "x" * 50]
@@ -149,6 +172,9 @@ class Formats(ToolTest):
         self.assertEqual(self.stderr, "")
         self.posy("count", stdin="a\rb\rc\r")
         self.assertIn("lines that end with CR alone", self.stderr)
+        self.write("keys", "a\r\nb\r\n")
+        self.posy("build", "keys", "-o", "f.posy")  # reads it twice, warns once
+        self.assertEqual(self.stderr.count("\n"), 1)
 
     def test_a_filter_is_not_keys(self):
         self.posy("build", "-n", "10", "-o", "f.posy", stdin="a\n")
