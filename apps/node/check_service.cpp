@@ -149,7 +149,9 @@ std::shared_ptr<const check_service::filter> check_service::load(const std::stri
     return made;
 }
 
-check_service::check_service(std::string path) : path_(std::move(path)), filter_(load(path_)) {}
+check_service::check_service(std::string path) : path_(std::move(path)), filter_(load(path_)) {
+    if (filter_->passwords) base::forbid_core_dumps();  // so it stays: reload() takes no other form
+}
 check_service::~check_service() = default;
 
 std::shared_ptr<const check_service::filter> check_service::present() const {

@@ -12,7 +12,8 @@ import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "harness"))
 from cases import POSY, ScratchTest, posy  # noqa: E402
-from daemons import exchange  # noqa: E402
+from cores import leaves_core  # noqa: E402
+from daemons import Node, exchange  # noqa: E402
 from waiting import until  # noqa: E402
 
 
@@ -128,6 +129,12 @@ class Check(ScratchTest):
             said = posy("node", "--listen", "127.0.0.1:0", "--check", self.path(name), status=2)
             self.assertIn(saying, said)
             self.assertIn("--check " + self.path(name), said)
+
+    def test_a_crash_leaves_no_core(self):
+        node = Node(POSY, "--check", self.seal("password"))
+        self.addCleanup(node.kill)
+        self.check(node, "password")
+        self.assertFalse(leaves_core(node.process))
 
     def test_nothing_stays_behind(self):
         node = self.node("--check", self.seal("password"))
