@@ -54,7 +54,7 @@ const node::route& node::route_of(std::string_view method, std::string_view path
         route{reading, "/keys/", for_clients, &node::change_keys},
         route{any, "/keys/", for_administrators, &node::change_keys},
         route{any, "/keys", for_administrators, &node::change_keys},
-        route{posting, "/check", for_clients, &node::check},
+        route{any, "/check", for_clients, &node::check},
         route{reading, "/metrics", for_administrators, &node::send_metrics},
         route{reading, "/history", for_administrators, &node::send_history},
         route{reading, "/", for_administrators, &node::send_page},
@@ -144,7 +144,12 @@ http::response node::who(const std::string& key) const {
 
 http::task<void> node::check(const call& c) {
     auto a = answer(404, "this node has no filter to check; --check names one\n");
-    if (check_) a = co_await check_->answer(c.request);
+    if (!posting(c.request.head.method)) {
+        a = answer(405, "POST the keys or the password as the body\n");
+        a.head.fields.add("Allow", "POST");
+    } else if (check_) {
+        a = co_await check_->answer(c.request);
+    }
     co_await http::reply(c.request, a);
 }
 

@@ -19,14 +19,13 @@
 #include "numbers.hpp"
 #include "ordered_blocks.hpp"
 #include "periodically.hpp"
+#include "posy/estimate.hpp"
 #include "posy/theory.hpp"
+#include "stop_signal.hpp"
 
 namespace posy::tool {
 namespace {
 
-// Candidates for each key that is printed: what is frequent in the whole need not be so in each of its parts,
-// and is found when these are united.
-constexpr std::uint64_t spare = 16;
 // For each group that is printed, and each key of it; groups are not united.
 constexpr std::uint64_t spare_in_groups = 4;
 
@@ -75,6 +74,10 @@ count_min make_sketch(const count_options& o) {
     const update_rule rule = o.plain ? update_rule::plain : update_rule::conservative;
     if (!o.memory.empty()) {
         const auto depth = static_cast<unsigned>(theory::count_min_depth(o.delta));
+        const std::uint64_t least = depth * bytes_of(o.width());
+        if (parse_amount(o.memory) < least)
+            throw failure(fmt::format("count: --memory {}: {} rows of one counter each take {} bytes",
+                                      o.memory, depth, least));
         return take(count_min::with_bytes(hash, parse_amount(o.memory), depth, rule, o.width()), "count");
     }
     constexpr double usual = 1e-4;  // with the usual delta, 544 kB
@@ -82,10 +85,17 @@ count_min make_sketch(const count_options& o) {
     return take(count_min::with_guarantee(hash, epsilon, o.delta, rule, o.width()), "count");
 }
 
+// With an empty line behind it; an object is a line of its own.
+void print_so_far(const count_options& o, std::string text) {
+    if (!o.json) text += o.keys.record_end();
+    print(text);
+}
+
 // Prints what was found and saves; with -o - the sketch is the output.
 void finish(const count_options& o, body_ref body, const count_min& sketch, const heavy_hitters::list& list) {
     if (!o.output.empty()) save_body(o.output, body);
     if (o.output != "-") print(text_of(o, sketch, list));
+    warn_of_errors(sketch, list.keys);
     if (sketch.total() == 0) throw answer_is_no{};
 }
 
@@ -102,19 +112,16 @@ void run(const count_options& o) {
         return finish(o, sketch, sketch, {});
     }
     auto hitters = take(o.threshold ? heavy_hitters::above(std::move(sketch), *o.threshold)
-                                    : heavy_hitters::top(std::move(sketch), spare * o.top),
+                                    : heavy_hitters::top(std::move(sketch), count_options::spare * o.top),
                         "count");
-    count_keys_in(hitters, o, [&] {
-        print(text_of(o, hitters.sketch(), list_of(o, hitters)) +
-              o.keys.record_end());  // an empty line behind it
-    });
+    count_keys_in(hitters, o, [&] { print_so_far(o, text_of(o, hitters.sketch(), list_of(o, hitters))); });
     finish(o, hitters, hitters.sketch(), list_of(o, hitters));
 }
 
 // Groups, or keys with different values: counted and printed, not saved.
 template <class Hitters>
 void run_unsaved(const count_options& o, Hitters hitters) {
-    count_keys_in(hitters, o, [&] { print(text_of(o, hitters) + o.keys.record_end()); });
+    count_keys_in(hitters, o, [&] { print_so_far(o, text_of(o, hitters)); });
     print(text_of(o, hitters));
     if (hitters.sketch().total() == 0) throw answer_is_no{};
 }
@@ -143,12 +150,36 @@ spectral_filter make_spectral(const count_options& o) {
                 "count");
 }
 
+// More different keys than planned. The number is an estimate: beyond twice its 95 % range, so that one run
+// in 10,000 warns by chance.
+void warn_if_past_plan(const spectral_filter& filter, std::uint64_t planned) {
+    const bloom_filter keys = take(filter.projection(), "count");
+    const estimate different = estimate_items(keys);
+    if (different.value - 2 * (different.value - different.low) <= static_cast<double>(planned)) return;
+    fmt::print(
+        stderr,
+        "posy: {} or more different keys were counted, and --items planned for {}: some {:.2g} % of the "
+        "estimates are too high; count again with a higher --items\n",
+        tool::count(different.low), tool::count(static_cast<double>(planned)),
+        100 * keys.false_positive_rate());
+}
+
+void warn_if_crowded(const spectral_filter& filter, const std::string& name) {
+    constexpr double many = 0.1;
+    const double wrong = take(filter.projection(), name).false_positive_rate();
+    if (wrong > many)
+        fmt::print(stderr,
+                   "posy: {}: it has many keys for its size: some {:.2g} % of the estimates are too high\n",
+                   name, 100 * wrong);
+}
+
 void run_spectral(const count_options& o) {
     if (o.output.empty() && !o.json)
         throw failure("count: a spectral filter keeps no keys to print; save it with -o and use --ask");
     if (!o.output.empty()) check_output(o.output);
     spectral_filter filter = make_spectral(o);
     count_keys_in(filter, o);
+    warn_if_past_plan(filter, parse_amount(o.items));
     if (!o.output.empty()) save_body(o.output, filter);
     if (o.json && o.output != "-") {
         const geometry& g = filter.geometry();
@@ -195,6 +226,8 @@ estimator estimator_in(const any_body& body, const std::string& name) {
 void ask(const count_options& o) {
     o.keys.refuse_both_from_stdin(o.ask);
     const message m = load_message(o.ask, o.reading.limits());
+    if (const auto* filter = std::get_if<spectral_filter>(&m.body))
+        warn_if_crowded(*filter, display_name(o.ask));
     const estimator saved = estimator_in(m.body, display_name(o.ask));
     const count_reader reader(o);
     bool found = false;
@@ -232,6 +265,7 @@ void list(const count_options& o) {
     std::erase_if(found.keys,
                   [&](const heavy_hitter& each) { return static_cast<double>(each.count) < least; });
     print(text_of(o, hitters->sketch(), found));
+    warn_of_errors(hitters->sketch(), found.keys);
     const std::uint64_t dropped = hitters->candidates().dropped();
     if (dropped > (found.keys.empty() ? 0 : found.keys.back().count))
         fmt::print(
@@ -250,7 +284,8 @@ void count(const count_options& o) {
     if (!o.saved.empty()) return list(o);
     if (o.spectral) return run_spectral(o);
     if (!o.distinct_field.empty())
-        return run_unsaved(o, take(distinct_hitters::make(make_sketch(o), room(o.top, spare)), "count"));
+        return run_unsaved(
+            o, take(distinct_hitters::make(make_sketch(o), room(o.top, count_options::spare)), "count"));
     if (o.group_field.empty()) return run(o);
     const group_hitters::rooms rooms{room(o.groups, spare_in_groups), room(o.top, spare_in_groups)};
     run_unsaved(o, take(group_hitters::make(make_sketch(o), rooms), "count"));
@@ -276,13 +311,16 @@ void add_count(command_line& app) {
         "only with probability delta. A spectral filter needs the number of different keys, and its\n"
         "estimates are exact except for a share --wrong of the keys. The number of different values\n"
         "is exact up to 128, and then has a standard error of 3.25 %. The largest value of a counter\n"
-        "(--counter-bits) stands for any count from there on.\n"
+        "(--counter-bits) stands for any count from there on. SIGINT and SIGTERM end the input: what was\n"
+        "read until then is printed and saved.\n"
         "Exit status: 0 if a key was counted (--ask: was seen), 1 if none, 2 on an error.");
     o->add_to(command);
     command.runs([o] {
         o->check();
         for (const std::string& column : {o->weight_field, o->group_field, o->distinct_field})
             o->keys.also_reads(column);
+        // What was read until a signal is printed and saved.
+        if (o->ask.empty() && o->saved.empty()) o->keys.stop = stop_on_signal();
         count(*o);
     });
 }

@@ -1,6 +1,9 @@
 #include "count_options.hpp"
 
+#include <fmt/core.h>
+
 #include "numbers.hpp"
+#include "posy/candidate_set.hpp"
 
 namespace posy::tool {
 namespace {
@@ -144,6 +147,8 @@ void count_options::check() const {
             "fields");
     if (top == 0 && (!every.empty() || !group_field.empty() || !distinct_field.empty()))
         throw wrong_use("--top 0 keeps no keys to print");
+    constexpr std::uint64_t most = candidate_set::max_room / spare;
+    if (top > most) throw wrong_use(fmt::format("--top is at most {}", most));
     if (groups == 0) throw wrong_use("--groups is at least 1");
     if (!saved.empty() && !keys.files.empty())
         throw wrong_use(

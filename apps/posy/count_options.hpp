@@ -13,6 +13,10 @@
 namespace posy::tool {
 
 struct count_options {
+    // Candidates for each key that is printed: what is frequent in the whole need not be so in each of its
+    // parts, and is found when these are united.
+    static constexpr std::uint64_t spare = 16;
+
     key_options keys;
     hash_options hash;
     reading_options reading;

@@ -20,27 +20,35 @@ nlohmann::ordered_json head(const count_min& sketch) {
             {"memory_bytes", sketch.memory_bytes()}};
 }
 
+// The true count may be anything from here on.
+bool is_saturated(const count_min& sketch, std::uint64_t estimate) {
+    return estimate >= largest_of(sketch.counter_width());
+}
+
 nlohmann::ordered_json rows(const count_min& sketch, const std::vector<heavy_hitter>& keys) {
     auto all = nlohmann::ordered_json::array();
     for (const auto& [key, estimate] : keys) {
         const auto error = static_cast<std::uint64_t>(std::floor(sketch.error_bound()));
         all.push_back({{"key", key}, {"estimate", estimate}, {"low", estimate - std::min(estimate, error)}});
+        if (is_saturated(sketch, estimate)) all.back()["saturated"] = true;
     }
     return all;
 }
 
-std::string printed(const nlohmann::ordered_json& j) {
-    return j.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+// In one line if there are to be several of them.
+std::string printed(const count_options& o, const nlohmann::ordered_json& j) {
+    return j.dump(o.every.empty() ? 2 : -1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) +
+           "\n";
 }
 
-std::string to_json(const count_min& sketch, const heavy_hitters::list& list) {
+std::string to_json(const count_options& o, const count_min& sketch, const heavy_hitters::list& list) {
     auto j = head(sketch);
     if (!list.keys.empty()) {
         j["complete_from"] = list.complete_from;
         if (sketch.rule() == update_rule::plain) j["stable_from"] = list.stable_from;
     }
     j["keys"] = rows(sketch, list.keys);
-    return printed(j);
+    return printed(o, j);
 }
 
 }  // namespace
@@ -49,8 +57,22 @@ std::string count_line(const count_options& o, std::uint64_t estimate, std::stri
     return fmt::format("{}\t{}{}", estimate, key, o.keys.record_end());
 }
 
+void warn_of_errors(const count_min& sketch, const std::vector<heavy_hitter>& keys) {
+    if (keys.empty()) return;
+    const double least = static_cast<double>(keys.back().count);
+    if (is_saturated(sketch, keys.front().count))
+        fmt::print(stderr, "posy: a count of {} means that or more; {}\n", keys.front().count,
+                   sketch.counter_width() == counter_width::bits_32 ? "--counter-bits 64 holds larger ones"
+                                                                    : "no counter holds more");
+    if (sketch.error_bound() > least)
+        fmt::print(stderr,
+                   "posy: these counts may be up to {} too high, which is more than the least of them; give "
+                   "more --memory or a lower --epsilon\n",
+                   tool::count(std::floor(sketch.error_bound())));
+}
+
 std::string text_of(const count_options& o, const count_min& sketch, const heavy_hitters::list& list) {
-    if (o.json) return to_json(sketch, list);
+    if (o.json) return to_json(o, sketch, list);
     std::string text;
     for (const auto& [key, estimate] : list.keys) text += count_line(o, estimate, key);
     return text;
@@ -67,7 +89,7 @@ std::string text_of(const count_options& o, const group_hitters& hitters) {
                                    {"estimate", each.count},
                                    {"complete_from", each.complete_from},
                                    {"keys", rows(hitters.sketch(), each.keys)}});
-        return printed(j);
+        return printed(o, j);
     }
     std::string text;
     for (const auto& each : groups)
@@ -85,7 +107,7 @@ std::string text_of(const count_options& o, const distinct_hitters& hitters) {
         for (const auto& each : list.keys)
             j["keys"].push_back(
                 {{"key", each.key}, {"different", tool::to_json(each.different)}, {"estimate", each.count}});
-        return printed(j);
+        return printed(o, j);
     }
     std::string text;
     for (const auto& each : list.keys)

@@ -8,8 +8,10 @@
 
 #include "keys.hpp"
 #include "numbers.hpp"
+#include "password_file.hpp"
 #include "posy/dictionary/password_list.hpp"
 #include "secret_lines.hpp"
+#include "source.hpp"
 #include "tool.hpp"
 
 namespace posy::tool {
@@ -90,6 +92,13 @@ void check(const check_options& o) {
     std::vector<password_list> lists;
     for (const std::string& path : o.lists) {
         if (path == "-") throw failure("standard input has the passwords; name the file of the list");
+        // It may be a password, so it is not shown.
+        std::error_code unknown;
+        if (!is_url(path) && !std::filesystem::exists(path, unknown))
+            throw failure(
+                fmt::format("there is no file of the name that is list {}; passwords come on standard "
+                            "input, not as arguments",
+                            lists.size() + 1));
         lists.push_back(load_list(path, o));
     }
     const auto letters = dictionary::alphabet(o.alphabet);
@@ -156,6 +165,12 @@ void add_check_part(command_line& whole) {
 }
 
 }  // namespace
+
+bool is_password_list(const any_body& body) {
+    constexpr double rare = 1e-4;
+    const auto* sealed = std::get_if<sealed_filter>(&body);
+    return sealed && sealed->false_positive_rate() < rare && password_list::open(*sealed);
+}
 
 void add_password(command_line& app) {
     command_line password =

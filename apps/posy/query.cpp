@@ -8,6 +8,7 @@
 #include "near_match.hpp"
 #include "numbers.hpp"
 #include "ordered_blocks.hpp"
+#include "password_file.hpp"
 #include "posy/dictionary/edits.hpp"
 #include "tool.hpp"
 
@@ -147,6 +148,9 @@ void run(const options& o) {
     if (o.near && o.keys.integers) throw failure("--near changes characters; it does not go with --integers");
     o.how.refuse_for_file(*o.command, o.filter);
     message m = load_message(o.filter, o.reading.limits(), o.how);
+    if (is_password_list(m.body))
+        throw failure(display_name(o.filter) +
+                      ": a list of passwords, which has their hashes; ask it with 'posy password check'");
     if (!o.quiet) warn_if_past_plan(m.body, display_name(o.filter));
     if (const auto* compressed = std::get_if<compressed_filter>(&m.body)) return run(o, *compressed);
     if (const auto* counting = std::get_if<counting_filter>(&m.body)) return run(o, counting->projection());

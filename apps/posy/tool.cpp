@@ -9,6 +9,7 @@
 
 #include "locking.hpp"
 #include "numbers.hpp"
+#include "password_file.hpp"
 #include "posy/base/file.hpp"
 #include "posy/standing.hpp"
 
@@ -158,7 +159,7 @@ std::string kind_name(const any_body& body) {
         case message_kind::queryable:
             return "a queryable filter";
         case message_kind::sealed:
-            return "a sealed filter";
+            return is_password_list(body) ? "a list of passwords" : "a sealed filter";
         case message_kind::map:
             return "a Bloomier map";
         case message_kind::sketch:

@@ -61,6 +61,17 @@ class Check(ScratchTest):
         answer = node.ask("POST", "/check", b"password")
         self.assertEqual(answer.headers["Cache-Control"], "no-store")
 
+    def test_a_password_comes_bare(self):
+        node = self.node("--check", self.seal("password", "letmein"))
+        form = "application/x-www-form-urlencoded"  # what curl calls every body
+        for kind, body in (("application/json", '{"password": "letmein"}'), (form, "password=letmein"), ("multipart/form-data; boundary=x", "--x\n")):
+            self.assertIn("bare password", self.check(node, body, status=415, **{"Content-Type": kind}))
+        for body, why in (("letmein", "listed"), ("a=b&c", "ok")):
+            self.assertEqual(self.check(node, body, **{"Content-Type": form})["why"], why)
+        answer = node.ask("GET", "/check")
+        self.assertEqual((answer.status, answer.headers["Allow"]), (405, "POST"))
+        self.assertIn(b"POST", answer.body)
+
     def test_who_may_ask(self):
         self.write("token", "s3cret")
         node = self.node("--check", self.seal("password"), "--token-file", self.path("token"))

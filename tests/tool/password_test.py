@@ -100,14 +100,24 @@ class Password(ToolTest):
         self.fails("password", "check", "bloom.posy", stdin="x\n", saying="bloom.posy: a filter, not a list of passwords")
         self.fails("password", "check", "-", stdin="x\n", saying="standard input has the passwords")
 
+    def test_a_list_is_no_filter_of_keys(self):
+        self.seal("leaked.txt", "wombat\n")
+        self.fails("query", "list.posy", stdin="wombat\n", saying="list.posy: a list of passwords, which has their hashes; ask it with 'posy password check'")
+        self.assertRegex(self.posy("info", "list.posy").decode(), r"kind +list of passwords\n")
+        self.posy("seal", "leaked.txt", "-o", "keys.posy", "--fpr", "1e-7")
+        self.assertEqual(self.posy("query", "keys.posy", stdin="wombat\n"), b"wombat\n")
+        self.assertRegex(self.posy("info", "keys.posy").decode(), r"kind +sealed filter\n")
+
     def test_no_password_is_shown(self):
         self.seal("leaked.txt", "wombat\n")
         secret = "hunter2-and-more"
         done = subprocess.run([POSY, "password", "check", "list.posy"], input=f"{secret}\nwombat\n{secret * 20}\n".encode(), capture_output=True, cwd=self.dir)
         self.assertEqual((done.returncode, done.stdout), (2, b"ok\nlisted\n"))
         self.assertEqual(done.stderr, b"posy: standard input: line 3 is longer than 128 bytes\n")
-        # A password as an argument is no password.
-        self.fails("password", "check", "list.posy", secret, stdin="x\n", saying=f"{secret}: ")
+        # A password as an argument is no password, but still a secret.
+        for argument in (secret, secret + "/" + secret, secret * 20):
+            self.fails("password", "check", "list.posy", argument, stdin="x\n", saying="name that is list 2; passwords come on standard input")
+            self.assertNotIn(secret, self.stderr)
 
     def test_each_line_is_answered_at_once_and_wiped(self):
         self.seal("leaked.txt", "wombat\n")

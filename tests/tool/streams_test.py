@@ -64,6 +64,24 @@ class Streams(ToolTest):
         self.assertEqual(stream.end(), 0)
         self.fails("count", "--every", "1s", "--top", "0", stdin="a\n", saying="--top 0 keeps no keys")
 
+    def test_counts_so_far_are_a_line_each_in_json(self):
+        stream = Stream(self, "count", "--every", "0.2s", "--json")
+        stream.say("a\na\n")
+        while not (keys := json.loads(stream.hear())["keys"]):
+            pass
+        self.assertEqual(keys, [{"key": "a", "estimate": 2, "low": 2}])
+        self.assertEqual(stream.end(), 0)
+
+    def test_a_signal_ends_the_input_of_a_count(self):
+        for how in [signal.SIGTERM, signal.SIGINT]:
+            stream = Stream(self, "count", "--every", "0.2s", "-o", "c.posy")
+            stream.say("a\na\n")
+            while stream.hear() != "2\ta\n":
+                pass
+            self.assertEqual(stream.end(how), 0)
+            self.assertEqual(self.posy("count", "--list", "c.posy"), b"2\ta\n")
+            os.remove(self.path("c.posy"))
+
     def known(self, state, keys):
         """Which of the keys the state has seen."""
         with open(self.path(state), "rb") as f:
