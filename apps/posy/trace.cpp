@@ -135,15 +135,18 @@ void trace_options::add_to(command_line& command) {
     fetch.add_to(command);
 }
 
+std::optional<std::uint64_t> trace_options::time(const traced_packet& packet) const {
+    if (at.empty()) return packet.time;
+    const auto given = parse_decimal(at, 6);
+    if (!given) throw failure("--at " + at + ": give seconds since 1970, e.g. 1763299222.5");
+    return given;
+}
+
 packets::time_window trace_options::window(const traced_packet& packet) const {
-    auto time = packet.time;
-    if (!at.empty()) {
-        time = parse_decimal(at, 6);
-        if (!time) throw failure("--at " + at + ": give seconds since 1970, e.g. 1763299222.5");
-    }
-    if (!time) return {};
+    const auto when = time(packet);
+    if (!when) return {};
     const auto about = static_cast<std::uint64_t>(parse_duration("--within", within).count());
-    return {*time - std::min(*time, about), *time + std::min(~*time, about)};
+    return {*when - std::min(*when, about), *when + std::min(~*when, about)};
 }
 
 std::vector<digest_answer> ask_digests(const std::string& where, std::span<const traced_packet> packets,
@@ -160,6 +163,9 @@ std::vector<digest_answer> ask_digests(const std::string& where, std::span<const
         const double rate = page ? page->filter.false_positive_rate() : 0;
         for (std::size_t i = 0; i < packets.size(); ++i) {
             if (!meets(windows[i])) continue;
+            const auto time = how.time(packets[i]);
+            answers[i].from_before |= !time || name.when.from <= *time;
+            answers[i].from_after |= !time || name.when.to >= *time;
             if (page)
                 answers[i].found.ask(*page, packets[i].imprint, rate);
             else

@@ -30,7 +30,9 @@ struct trace_options {
     bool as_json = false;
 
     void add_to(command_line&);
-    // Around the time that was given, or the packet's; all time if neither is known.
+    // The time that was given, or the packet's, in µs; nothing if neither is known.
+    std::optional<std::uint64_t> time(const traced_packet&) const;
+    // Around it; all time if it is not known.
     packets::time_window window(const traced_packet&) const;
 };
 
@@ -38,7 +40,12 @@ struct trace_options {
 // cannot be read are counted, and reported on standard error. Throws failure if there are no digests there.
 struct digest_answer {
     packets::sightings found;
-    std::uint64_t unreadable = 0;  // pages
+    std::uint64_t unreadable = 0;                  // pages
+    bool from_before = false, from_after = false;  // there are pages on this side of the packet's time
+
+    bool seen() const { return !found.seen.empty(); }
+    // A no counts only of a router that was recording at the time, and whose pages could all be read.
+    bool known() const { return seen() || (unreadable == 0 && from_before && from_after); }
 };
 std::vector<digest_answer> ask_digests(const std::string& where, std::span<const traced_packet>,
                                        const trace_options&);

@@ -32,6 +32,7 @@ trace_plan plan_of(const plan_options& o) {
     };
     const double interval = seconds("--interval", o.interval);
     if (interval <= 0) throw failure("--interval: must be longer than nothing");
+    if (o.packets_per_second == 0) throw failure("--packets-per-second: must be more than 0");
     trace_plan p{};
     p.pages_asked = std::ceil(2 * seconds("--within", o.within) / interval) + 1;
     const double wanted = theory::traceback_rate(o.hops, o.neighbours, o.branches);
@@ -80,7 +81,7 @@ void print_plan(const plan_options& o) {
           line("pages asked", count(p.pages_asked) + " per router and packet") +
           line("rate of a router", rate(p.router_rate)) +
           line("false branches", fmt::format("{:.3g} expected, at most {:.3g}", p.branches, p.bound)) +
-          fmt::format("\nposy trace record --packets {} --fpr {:.2g} --interval {} --keep {:.0f} …\n",
+          fmt::format("\nposy trace record --packets {} --fpr {} --interval {} --keep {:.0f} …\n",
                       p.page.items, p.page.false_positive_rate, o.interval, p.bytes_kept));
 }
 

@@ -25,6 +25,7 @@ json to_json(const traced_packet& packet, const digest_answer& answer) {
     for (const auto& window : answer.found.seen) seen.push_back(to_json(window));
     return {{"packet", packet.what},
             {"seen", seen},
+            {"known", answer.known()},
             {"pages", answer.found.pages},
             {"unreadable_pages", answer.unreadable},
             {"false_positive_rate", answer.found.false_positive_rate()}};
@@ -33,9 +34,12 @@ json to_json(const traced_packet& packet, const digest_answer& answer) {
 std::string to_text(const traced_packet& packet, const digest_answer& answer) {
     std::string text = packet.what + "\n";
     for (const auto& window : answer.found.seen) text += "  seen " + window_text(window) + "\n";
-    if (answer.found.seen.empty())
-        text += answer.found.pages > 0 ? "  not seen\n" : "  unknown: there is no page of that time\n";
-    if (answer.found.pages > 0)
+    if (!answer.known())
+        text += answer.unreadable > 0 ? "  unknown: pages of that time cannot be read\n"
+                                      : "  unknown: there is no page of that time\n";
+    else if (!answer.seen())
+        text += "  not seen\n";
+    if (answer.known())
         text += fmt::format("  odds of a false yes {}, pages asked {}\n",
                             rate(answer.found.false_positive_rate()),
                             count(static_cast<double>(answer.found.pages)));
@@ -44,19 +48,21 @@ std::string to_text(const traced_packet& packet, const digest_answer& answer) {
 
 void query(const query_options& o) {
     json all = json::array();
-    bool seen = false;
+    bool seen = false, read = false;
     const auto packets = packets_in(o.packet);
     const auto answers = ask_digests(o.digests, packets, o.how);
     for (std::size_t i = 0; i < packets.size(); ++i) {
         const traced_packet& packet = packets[i];
         const digest_answer& answer = answers[i];
-        seen = seen || !answer.found.seen.empty();
+        seen = seen || answer.seen();
+        read = read || answer.unreadable == 0 || answer.found.pages > 0;
         if (o.how.as_json)
             all.push_back(to_json(packet, answer));
         else
             print(to_text(packet, answer));
     }
     if (o.how.as_json) print(json{{"packets", all}}.dump(2) + "\n");
+    if (!read) throw failure(o.digests + ": no page of that time can be read");
     if (!seen) throw answer_is_no{};
 }
 

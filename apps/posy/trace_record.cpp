@@ -71,6 +71,7 @@ class recorder {
         if (removed_ > 0) rows.push_back({"oldest pages removed", count(static_cast<double>(removed_))});
         return table(rows);
     }
+    std::uint64_t recorded() const { return outcomes_[static_cast<std::size_t>(packets::outcome::found)]; }
     std::uint64_t cut_short() const {
         return outcomes_[static_cast<std::size_t>(packets::outcome::cut_short)];
     }
@@ -121,9 +122,10 @@ void record(const record_options& o) {
     const auto lock = lock_of(o.output);
     try {
         record_all(*stream, all);
-    } catch (const failure&) {  // a damaged file, an interface that went away: what came before it is kept
+    } catch (const failure& damage) {  // a damaged file, an interface that went away
         all.save_ended(~std::uint64_t{0});
-        throw;
+        if (all.recorded() == 0) throw;
+        throw failure(std::string(damage.what()) + "; what comes before it is recorded");
     }
     all.save_ended(~std::uint64_t{0});
     all.dropped(stream->dropped());

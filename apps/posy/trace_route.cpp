@@ -56,9 +56,7 @@ found_way search(const packets::topology& network, std::size_t start, const trac
         } catch (const failure& why) {
             fmt::print(stderr, "posy: router {}: {}\n", one.name, why.what());
         }
-        // A no of pages that could not all be read, or of none, is no testimony.
-        if (answer && answer->found.seen.empty() && (answer->unreadable > 0 || answer->found.pages == 0))
-            answer.reset();
+        if (answer && !answer->known()) answer.reset();
         way.silent += !answer;
         trace.answer(answer ? std::optional(packets::testimony{!answer->found.seen.empty(),
                                                                answer->found.false_positive_rate()})

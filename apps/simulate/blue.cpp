@@ -85,8 +85,8 @@ accidents count_accidents(bottleneck_settings s, std::uint64_t changes, std::uin
 
 report run_blue(const options& o) {
     bottleneck_settings s;
-    s.yielding = static_cast<std::uint32_t>(o.nodes.value_or(400));
-    const std::uint64_t changes = o.queries.value_or(100);
+    s.yielding = static_cast<std::uint32_t>(number_of("--nodes", o.nodes, 400, 1));
+    const std::uint64_t changes = number_of("--queries", o.queries, 100, 1);
     drop_tail tail(limit);
     red early(limit);
     fair_blue_of_flows blue(settings_for(s, o.seed));

@@ -271,9 +271,11 @@ motion measure_motion(world& w, std::uint64_t hosts, std::uint64_t queries) {
 }  // namespace
 
 report run_geographic(const options& o) {
+    const std::uint64_t stations = number_of("--nodes", o.nodes, 10'000, 1);
+    const std::uint64_t hosts = number_of("--objects", o.objects, 1'000'000, 1);
+    const std::uint64_t queries = number_of("--queries", o.queries, 50'000, 1);
     unsigned levels = 1;
-    while (std::uint64_t{1} << 2 * levels < o.nodes.value_or(10'000) && levels < 10) ++levels;
-    const std::uint64_t hosts = o.objects.value_or(1'000'000), queries = o.queries.value_or(50'000);
+    while (std::uint64_t{1} << 2 * levels < stations && levels < 10) ++levels;
     world w(levels, hosts, o);
     w.rest();
 

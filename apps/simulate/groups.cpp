@@ -149,8 +149,11 @@ void report_changes(report& r, group_world& w, double objects_per_group, double 
 }  // namespace
 
 report run_groups(const options& o) {
-    const std::uint64_t nodes = std::max<std::uint64_t>(20, o.nodes.value_or(10'000));
-    const std::uint64_t objects = o.objects.value_or(1'000'000), queries = o.queries.value_or(20'000);
+    const std::uint64_t nodes = number_of("--nodes", o.nodes, 10'000, 20);
+    // Every node has an object that can change, and absent ones are a quarter of what is looked up.
+    const std::uint64_t objects =
+        number_of("--objects", o.objects, std::max<std::uint64_t>(1'000'000, nodes), nodes);
+    const std::uint64_t queries = number_of("--queries", o.queries, 20'000, 4);
     group_world w(nodes, objects, o);
     report r{"groups",
              fmt::format("{} nodes in {} groups, {} objects, {} lookups, seed {}", nodes, w.groups(), objects,

@@ -159,9 +159,11 @@ double predicted_bytes(const library& l, const std::vector<query>& queries, std:
 }  // namespace
 
 report run_keywords(const options& o) {
-    const std::uint64_t nodes = o.nodes.value_or(100), count = o.queries.value_or(5'000);
+    const std::uint64_t nodes = number_of("--nodes", o.nodes, 100, 1);
+    const std::uint64_t count = number_of("--queries", o.queries, 5'000, 1);
     std::vector<document> texts = read_documents(o.texts);
-    if (o.objects && *o.objects < texts.size()) texts.resize(*o.objects);
+    const std::uint64_t objects = number_of("--objects", o.objects, texts.size(), 1);
+    if (objects < texts.size()) texts.resize(objects);
     const library l(std::move(texts));
     std::mt19937_64 random(o.seed);
     std::vector<query> queries(count);

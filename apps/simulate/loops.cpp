@@ -176,8 +176,8 @@ plot odds_by_length() {
 }  // namespace
 
 report run_loops(const options& o) {
-    const std::uint64_t ways = o.queries.value_or(200'000);
-    const auto nodes = static_cast<unsigned>(std::clamp<std::uint64_t>(o.nodes.value_or(1000), 2, 100'000));
+    const std::uint64_t ways = number_of("--queries", o.queries, 200'000, 1);
+    const auto nodes = static_cast<unsigned>(number_of("--nodes", o.nodes, 1000, 2, 100'000));
     std::mt19937_64 random(o.seed);
     report r{
         "loops", fmt::format("{} ways per row, trees of {} nodes, seed {}", ways, nodes, o.seed), {}, {}};

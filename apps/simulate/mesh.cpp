@@ -131,8 +131,9 @@ overlay::gossip_settings mesh_settings() {
 
 report run_mesh(const options& o) {
     if (o.churn > 0) return run_mesh_with_churn(o);
-    const std::uint64_t nodes = std::max<std::uint64_t>(2, o.nodes.value_or(1000));
-    const std::uint64_t objects = o.objects.value_or(1'000'000), queries = o.queries.value_or(20'000);
+    const std::uint64_t nodes = number_of("--nodes", o.nodes, 1000, 2);
+    const std::uint64_t objects = number_of("--objects", o.objects, 1'000'000, 1);
+    const std::uint64_t queries = number_of("--queries", o.queries, 20'000, 1);
     const double each = static_cast<double>(objects) / static_cast<double>(nodes);
     const auto how = mesh_settings();
     mesh_world world(mesh_geometry(each), how, {.loss = o.loss}, o.seed);

@@ -122,8 +122,8 @@ void divide_and_heal(report& r, mesh_world& world, division_state& state,
 }  // namespace
 
 report run_mesh_with_churn(const options& o) {
-    const std::uint64_t nodes = std::max<std::uint64_t>(2, o.nodes.value_or(500));
-    const std::uint64_t objects = o.objects.value_or(100 * nodes);
+    const std::uint64_t nodes = number_of("--nodes", o.nodes, 500, 2);
+    const std::uint64_t objects = number_of("--objects", o.objects, 100 * nodes, 1);
     const std::uint64_t each = std::max<std::uint64_t>(1, objects / nodes);
     const auto how = mesh_settings();
     division_state state;

@@ -190,9 +190,11 @@ losses send_packets(tree& t, const std::vector<std::set<std::size_t>>& members, 
 }  // namespace
 
 report run_multicast(const options& o) {
+    const std::uint64_t routers = number_of("--nodes", o.nodes, 1'000, 1);
+    const std::uint64_t groups = number_of("--objects", o.objects, 10'000, 1);
+    const std::uint64_t packets = number_of("--queries", o.queries, 50'000, 1);
     std::size_t levels = 2;
-    while ((std::size_t{1} << 2 * levels) / 3 < o.nodes.value_or(1'000) && levels < 8) ++levels;
-    const std::uint64_t groups = o.objects.value_or(10'000), packets = o.queries.value_or(50'000);
+    while ((std::size_t{1} << 2 * levels) / 3 < routers && levels < 8) ++levels;
     constexpr std::uint64_t members_per_group = 10;
     tree t(levels, groups * members_per_group, o.seed);
     std::mt19937_64 random(o.seed);

@@ -131,9 +131,13 @@ void join_all(mesh& net, const collection& c, shared_filters& pool, std::uint64_
 }  // namespace
 
 report run_ranking(const options& o) {
-    const std::uint64_t nodes = std::max<std::uint64_t>(2, o.nodes.value_or(400));
+    const std::uint64_t nodes = number_of("--nodes", o.nodes, 400, 2);
     collection c{read_documents(o.texts), {}, {}};
     c.frequencies = document_frequencies(c.documents);
+    const auto queries = queries_of(c);
+    if (queries.empty())
+        throw std::invalid_argument("simulate: no folder under " + o.texts +
+                                    " is a topic with enough texts to ask about; name another with --texts");
     std::mt19937_64 random(o.seed);
     for (node_id who = 1; who <= nodes; ++who) c.at[who];
     for (std::uint64_t d = 0; d < c.documents.size(); ++d) c.at[1 + random() % nodes].push_back(d);
@@ -151,7 +155,6 @@ report run_ranking(const options& o) {
         net.run_until(net.now() + 5000);
     const auto& directory = net.find(asker)->directory();
 
-    const auto queries = queries_of(c);
     report r{"ranking",
              fmt::format("{} documents of {} topics on {} nodes, seed {}", c.documents.size(), queries.size(),
                          nodes, o.seed),

@@ -18,9 +18,9 @@ struct options {
 };
 
 // The number that an option sets, or the system's own. Throws std::invalid_argument, which names the option,
-// below `least` or from 2^32 on.
+// below `least` or above `most`.
 std::uint64_t number_of(const std::string& option, std::optional<std::uint64_t> given, std::uint64_t own,
-                        std::uint64_t least);
+                        std::uint64_t least, std::uint64_t most = 0xffff'ffff);
 
 struct figure {
     std::string name;  // what is measured: "false forwards per query"

@@ -176,9 +176,9 @@ outcome_of_traces trace_many(world& w, std::uint64_t queries) {
 }  // namespace
 
 report run_traceback(const options& o) {
-    const std::size_t routers = std::clamp<std::uint64_t>(o.nodes.value_or(1000), 10, 100'000);
-    const std::uint64_t packets = std::max<std::uint64_t>(o.objects.value_or(1'000'000), 1000);
-    const std::uint64_t queries = std::max<std::uint64_t>(o.queries.value_or(5000), 1);
+    const std::size_t routers = number_of("--nodes", o.nodes, 1000, 10, 100'000);
+    const std::uint64_t packets = number_of("--objects", o.objects, 1'000'000, 1000);
+    const std::uint64_t queries = number_of("--queries", o.queries, 5000, 1);
     report r{"traceback",
              fmt::format("{} routers, {} packets, {} of them traced per row, seed {}", routers, packets,
                          queries, o.seed),

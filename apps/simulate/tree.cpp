@@ -265,11 +265,15 @@ std::uint64_t tree_run::update_bytes() const {
 // What a node and those above it would send if they sent their filters and not what changed in them.
 double tree_run::whole_bytes(std::uint32_t from) {
     double bytes = 0;
-    for (std::uint32_t at = from; at != 0; at = shape_.parent(at)) {
-        const tree_node* parent = net_.find(shape_.parent(at));
+    // A child whose letters were lost may have moved: the way up is that of the nodes, not of the plan.
+    for (node_id at = from, steps = 0; at != 0 && steps < nodes_; ++steps) {
+        const auto above = net_.find(at)->parent();
+        const tree_node* parent = above ? net_.find(*above) : nullptr;
+        if (!parent || std::ranges::count(parent->children(), at) == 0) break;
         overlay::filter_sender sender(settings().terms, 1);
         const auto whole = sender.next(1, 0, [&](unsigned) { return parent->ones_of(at); });
         bytes += static_cast<double>(whole->size()) + reply;
+        at = *above;
     }
     return bytes;
 }

@@ -52,6 +52,24 @@ class Simulate(ToolTest):
         self.fails("simulate", "tree", "--nodes", "many", saying="--nodes")
         self.fails("simulate", "tree", "--nodes", "1", saying="--nodes is 1; this system takes at least 2")
 
+    def test_too_few_are_refused(self):
+        self.write("texts/a/one", b"some words of a text")
+        few = {"mesh": "noq", "groups": "noq", "attenuated": "noq", "geographic": "noq", "keywords": "noq",
+               "multicast": "noq", "loops": "nq", "blue": "nq", "traceback": "noq", "ranking": "n"}
+        names = {"n": "--nodes", "o": "--objects", "q": "--queries"}
+        for system, options in few.items():
+            texts = ["--texts", "texts"] if system in ("keywords", "ranking") else []
+            for option in options:
+                self.fails("simulate", system, names[option], "0", *texts, saying=names[option] + " is 0; this system takes at least")
+        self.fails("simulate", "groups", "--nodes", "20", "--objects", "10", saying="--objects is 10; this system takes at least 20")
+        self.fails("simulate", "ranking", "--texts", "texts", saying="--texts")
+
+    def test_a_tree_that_loses_many_messages_is_reported(self):
+        self.posy("simulate", "tree", "--nodes", "50", "--objects", "500", "--queries", "100", "--loss", "0.3")
+
+    def test_the_error_is_that_of_the_measurement(self):
+        self.assertRegex(self.posy("simulate", *SMALL).decode(), r"\nfalse forwards per lookup +[0-9.e-]+ ± [0-9.e-]+ +[0-9.e-]+\n")
+
 
 if __name__ == "__main__":
     main()

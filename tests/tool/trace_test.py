@@ -118,7 +118,7 @@ class BadInput(Trace):
         content = pcap(self.traffic(50))
         self.write("cut.pcap", content[:-7])
         self.posy("trace", "record", "-i", "cut.pcap", "-o", "d", status=2)
-        self.assertRegex(self.stderr, r"\Aposy: cut.pcap: [^\n]+\n\Z")
+        self.assertRegex(self.stderr, r"\Aposy: cut.pcap: [^\n]+; what comes before it is recorded\n\Z")
         self.write("49.pcap", pcap(self.traffic(50)[:49]))
         self.assertTrue(all(answer["seen"] for answer in self.query("d", "49.pcap")))
 
@@ -136,6 +136,14 @@ class BadInput(Trace):
         self.assertGreater(found, 240)
         self.assertLess(found, 300)
         self.assertIn(victim, self.stderr)
+
+    def test_pages_that_are_all_damaged_are_an_error(self):
+        self.write("all.pcap", pcap(self.traffic(10)))
+        self.record("all.pcap", "d", "--interval", "1h")
+        for name in self.pages("d"):
+            self.write("d/" + name, b"no page")
+        self.posy("trace", "query", "d", "all.pcap", status=2)
+        self.assertIn("posy: d: no page of that time can be read", self.stderr)
 
     def test_errors_name_what_is_wrong(self):
         self.write("a.pcap", pcap(self.traffic(5)))
@@ -166,7 +174,15 @@ class Plans(Trace):
         self.assertEqual(info["memory_bytes"], plan["page_bytes"])
         self.assertEqual(info["planned_false_positive_rate"], plan["page_rate"])
 
+    def test_the_command_of_a_plan_is_taken(self):
+        self.write("a.pcap", pcap(self.traffic(5)))
+        said = self.posy("trace", "plan", "--packets-per-second", "100k", "--keep", "10s", "--branches", "0.01").decode()
+        command = said.splitlines()[-1].split()
+        self.assertEqual([command[:3], command[-1]], [["posy", "trace", "record"], "…"])
+        self.record("a.pcap", "d", *command[3:-1])
+
     def test_nothing_else_is_planned(self):
+        self.fails("trace", "plan", "--packets-per-second", "0", saying="--packets-per-second")
         self.fails("trace", "plan", saying="--packets-per-second")
         self.fails("trace", "plan", "--packets-per-second", "1k", "--interval", "0s", saying="--interval")
 
@@ -179,7 +195,7 @@ class QuietFiles(http.server.SimpleHTTPRequestHandler):
 class Routes(Trace):
     def network(self, seen, **other):
         """A topology r1 – r2 – r3 – r4 with r5 beside r2; those named have seen the packet, the others different ones."""
-        self.write("yes.pcap", pcap([(START, ipv4("10.0.0.1", "10.0.0.2", 7))]))
+        self.write("yes.pcap", pcap([(START + 50, ipv4("10.0.0.1", "10.0.0.2", 7))]))
         self.write("no.pcap", pcap(self.traffic(100)))
         for router in ["r1", "r2", "r3", "r4", "r5"]:
             self.record("yes.pcap" if router in seen else "no.pcap", router, "--fpr", "1e-9")
@@ -214,6 +230,17 @@ class Routes(Trace):
         self.assertEqual([step["silent"] for step in found["routers"]], [False, True, False, False])
         self.assertEqual(found["silent"], 2)
         self.assertIn("router r5", self.stderr)
+
+    def test_a_router_that_was_not_recording_is_passed(self):
+        self.write("early.pcap", pcap(self.traffic(100, seconds=20)))
+        self.record("early.pcap", "early", "--fpr", "1e-9")
+        self.network(["r1", "r2", "r3", "r4"], r2="early")
+        found = self.route()
+        self.assertEqual(found["ways"], [["r1", "r2", "r3", "r4"]])
+        self.assertEqual(found["silent"], 1)
+        said = self.posy("trace", "query", "early", "yes.pcap", status=1).decode()
+        self.assertIn("unknown: there is no page of that time", said)
+        self.assertNotIn("odds", said)
 
     def test_digests_come_from_a_web_server_too(self):
         if "follow" not in self.posy("--help").decode():
