@@ -9,6 +9,7 @@
 #include "keys.hpp"
 #include "numbers.hpp"
 #include "password_file.hpp"
+#include "posy/base/wipe.hpp"
 #include "posy/dictionary/password_list.hpp"
 #include "secret_lines.hpp"
 #include "source.hpp"
@@ -61,6 +62,7 @@ std::vector<digest> read(const seal_options& o) {
 void seal(seal_options o) {
     check_output(o.output);
     o.keys.lines_of_text = true;
+    if (o.form != "sha1") base::forbid_core_dumps();
     if (o.form == "sha1") o.keys.trim = true;  // no hash has blanks
     const auto list = take(password_list::make(read(o), {o.rate, o.keys.thread_count()}), "password");
     save_body(o.output, list.filter());

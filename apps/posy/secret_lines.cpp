@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 #include <poll.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -52,7 +51,7 @@ class secret_lines::terminal {
 
 secret_lines::secret_lines(std::size_t longest, std::string prompt)
     : longest_(longest), buffer_(std::max<std::size_t>(longest + 2, 4096), '\0') {
-    prctl(PR_SET_DUMPABLE, 0);
+    base::forbid_core_dumps();
     if (isatty(STDIN_FILENO)) terminal_ = std::make_unique<terminal>(std::move(prompt));
 }
 

@@ -1,9 +1,11 @@
-// Secrets are overwritten before their memory is given back, in a way that compilers do not leave out.
+// Secrets are overwritten before their memory is given back, in a way that compilers do not leave out, and
+// until then no crash writes them to a file.
 //
 // A text that grows leaves copies behind: reserve() what a secret will need. Thread safety: none.
 #pragma once
 
 #include <string.h>
+#include <sys/prctl.h>
 
 #include <array>
 #include <string>
@@ -22,6 +24,9 @@ inline void wipe(std::string& secret) {
     std::array<char, 16 * 1024> below;
     explicit_bzero(below.data(), below.size());
 }
+
+// From now on, a crash of this process leaves no core dump.
+inline void forbid_core_dumps() { prctl(PR_SET_DUMPABLE, 0); }
 
 // A text that is wiped at the end of its scope.
 class secret_text {
