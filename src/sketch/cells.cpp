@@ -25,7 +25,7 @@ result<bit_array> widened(const bit_array& memory) {
 
 bool sums_fit(const const_cells& a, const const_cells& b) {
     bool fit = true;
-    for (std::uint64_t i = 0; i < a.size(); ++i) fit &= a[i] <= const_cells::largest - b[i];
+    for (std::uint64_t i = 0; i < a.size(); ++i) fit &= a[i] < const_cells::largest - b[i];
     return fit;
 }
 }  // namespace

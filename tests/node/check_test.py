@@ -82,7 +82,7 @@ class Check(ScratchTest):
         node = self.node("--check", self.path("list.posy"), "--allow-admin", "10.9.9.9", "--allow-client", "loopback")
         self.check(node, "password")
         self.check(node, "password", status=403, Origin="http://evil.example")
-        self.assertEqual(node.get("/check").status, 403)  # there is nothing to read
+        self.assertEqual(node.get("/check").status, 405)  # there is nothing to read
         plain = self.node()
         self.assertIn("--check names one", self.check(plain, "password", status=404))
 

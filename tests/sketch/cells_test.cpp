@@ -60,17 +60,21 @@ TEST(cells, sums_become_wide_where_they_must) {
     constexpr std::uint32_t top = cells::largest;
     counter_width width = counter_width::bits_32;
     owned sum({top - 8, 7, 0});
-    ASSERT_TRUE(add_cells(sum.memory, width, owned({8, top - 7, 0}).memory, counter_width::bits_32));
+    ASSERT_TRUE(add_cells(sum.memory, width, owned({7, top - 8, 0}).memory, counter_width::bits_32));
     EXPECT_EQ(width, counter_width::bits_32);
-    EXPECT_EQ(sum.values(), list({top, top, 0}));
+    EXPECT_EQ(sum.values(), list({top - 1, top - 1, 0}));
+    // What is stuck has no sum, whatever is added.
+    EXPECT_FALSE(add_cells(sum.memory, width, owned({0, 0, top}).memory, counter_width::bits_32));
+    EXPECT_EQ(sum.values(), list({top - 1, top - 1, 0}));
+    // The largest number means stuck: a sum that reaches it becomes wide.
     owned more({5, top - 1, 0});
-    ASSERT_TRUE(add_cells(more.memory, width, owned({1, top - 1, top}).memory, counter_width::bits_32));
+    ASSERT_TRUE(add_cells(more.memory, width, owned({1, 1, 2}).memory, counter_width::bits_32));
     EXPECT_EQ(width, counter_width::bits_64);
     std::vector<std::uint64_t> wide;
     with_cells(more.memory, width, [&](const auto& values) {
         for (std::uint64_t i = 0; i < values.size(); ++i) wide.push_back(values[i]);
     });
-    EXPECT_EQ(wide, std::vector<std::uint64_t>({6, 2ull * (top - 1), ~0ull}));
+    EXPECT_EQ(wide, std::vector<std::uint64_t>({6, top, 2}));
 }
 
 TEST(cells, sizes) {

@@ -133,7 +133,7 @@ class Bounds(unittest.TestCase):
         self.assertNotIn("bounds", plan("-n", "1M").stdout)
 
     def test_numbers_in_several_ways(self):
-        for one, other in (("2^20", "1048576"), ("10M", "10000000"), ("64KiB", "65536")):
+        for one, other in (("2^20", "1048576"), ("10M", "10000000"), ("64Ki", "65536")):
             self.assertEqual(plan("-n", one, "-f", "0.01").stdout, plan("-n", other, "-f", "0.01").stdout)
         for wrong in ("2^", "2^x", "2^64", "3^2"):
             self.assertIn("is not an amount", plan("-n", wrong, "-f", "0.01", status=2).stderr)

@@ -63,9 +63,9 @@ class Password(ToolTest):
         self.fails("password", "seal", "lf.txt", "-o", "no.posy", saying="every line is a SHA-1 hash: give --form sha1")
         self.posy("password", "seal", "--form", "plain", "lf.txt", "-o", "list.posy")
         self.assertEqual(self.check(f"{sha1('password')}:1", "password", status=1), ["listed", "ok"])
-        self.fails("password", "seal", "--form", "sha1", "plain.txt", "-o", "no.posy", saying="plain.txt: at byte 0: not a SHA-1 hash")
+        self.fails("password", "seal", "--form", "sha1", "plain.txt", "-o", "no.posy", saying="plain.txt: at byte 0, line 1: not a SHA-1 hash")
         self.assertNotIn("password1", self.stderr)
-        self.fails("password", "seal", "--form", "sha1", ranges[0], "plain.txt", "-o", "no.posy", saying="at byte 0: not a SHA-1 hash")
+        self.fails("password", "seal", "--form", "sha1", ranges[0], "plain.txt", "-o", "no.posy", saying="at byte 0, line 1: not a SHA-1 hash")
 
     def test_lines_of_any_editor(self):
         self.seal("plain.txt", "password\nletmein\n")

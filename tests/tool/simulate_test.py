@@ -3,6 +3,7 @@
 Usage: simulate_test.py POSY [unittest arguments]
 """
 import json
+import os
 import shutil
 import unittest
 import xml.etree.ElementTree
@@ -53,6 +54,7 @@ class Simulate(ToolTest):
         self.fails("simulate", "tree", "--nodes", "1", saying="--nodes is 1; this system takes at least 2")
 
     def test_too_few_are_refused(self):
+        os.makedirs(self.path("texts/a"))
         self.write("texts/a/one", b"some words of a text")
         few = {"mesh": "noq", "groups": "noq", "attenuated": "noq", "geographic": "noq", "keywords": "noq",
                "multicast": "noq", "loops": "nq", "blue": "nq", "traceback": "noq", "ranking": "n"}
