@@ -111,10 +111,11 @@ class attenuated_machine final : public overlay_machine {
     std::vector<overlay_neighbour> neighbours() const override {
         std::vector<overlay_neighbour> all;
         const auto near = node_.neighbours();
-        for (const node_id id : near) all.push_back({id, "neighbour", "up"});
+        for (const node_id id : near)
+            all.push_back({id, "neighbour", node_.differs(id) ? other_filters : "up"});
         for (const node_id id : members_.directory().live())
             if (id != node_.id() && std::ranges::find(near, id) == near.end())
-                all.push_back({id, "member", "up"});
+                all.push_back({id, "member", "up", true});
         return all;
     }
     overlay_filters filters_of(const overlay_neighbour& n) const override {

@@ -69,11 +69,12 @@ class groups_machine final : public overlay_machine {
 
     std::vector<overlay_neighbour> neighbours() const override {
         std::vector<overlay_neighbour> all;
-        if (const auto leader = node_.leader()) all.push_back({*leader, "leader", "up"});
-        for (const node_id each : node_.member_ids()) all.push_back({each, "member", "up"});
+        if (const auto leader = node_.leader()) all.push_back({*leader, "leader", state_of_leader()});
+        for (const node_id each : node_.member_ids())
+            all.push_back({each, "member", node_.differs(each) ? other_filters : "up"});
         if (!node_.leads()) return all;
         for (const node_id each : node_.mesh().directory().live())
-            if (each != node_.mesh().self()) all.push_back({each, "other leader", "up"});
+            if (each != node_.mesh().self()) all.push_back({each, "other leader", "up", true});
         return all;
     }
     overlay_filters filters_of(const overlay_neighbour& n) const override {
@@ -95,6 +96,12 @@ class groups_machine final : public overlay_machine {
     }
 
   private:
+    // Its answer names an heir.
+    std::string_view state_of_leader() const {
+        if (node_.link().other_terms()) return other_filters;
+        return node_.heir() ? "up" : "joining";
+    }
+
     hasher hash_;
     std::uint64_t bits_;
     overlay::group_node node_;

@@ -15,6 +15,22 @@ namespace {
 constexpr overlay::batch_limits letter_limits{};
 constexpr std::uint64_t most_arriving = 4 * letter_limits.bytes;
 constexpr auto letter_time = 30s;  // to the end of a batch
+constexpr std::size_t most_warnings = 1024;
+constexpr std::string_view contact = "contact";  // of the options, and not a neighbour
+
+std::string_view state_of(reach r) {
+    switch (r) {
+        case reach::unknown:
+            return "joining";
+        case reach::reached:
+            return "up";
+        case reach::refusing:
+            return "refusing";
+        case reach::unreachable:
+            return "unreachable";
+    }
+    return {};
+}
 
 }  // namespace
 
@@ -154,14 +170,41 @@ http::task<nlohmann::json> overlay_service::picture(http::worker& here) {
     co_return co_await http::elsewhere(here.context, running_, [this] { return described(); });
 }
 
+std::vector<overlay_neighbour> overlay_service::seen() {
+    auto all = machine_->neighbours();
+    std::set<node_id> listed;
+    for (auto& each : all) {
+        listed.insert(each.node);
+        if (each.by_gossip) continue;
+        const auto reached = office_.reach().of(address_of(each.node).value_or(""));
+        if (reached != reach::reached && (reached != reach::unknown || each.state == "up"))
+            each.state = state_of(reached);
+    }
+    for (const auto& each : how_.overlay.contacts) {
+        const auto reached = office_.reach().of(each);
+        if (reached != reach::reached && each != how_.overlay.address && listed.insert(node_at(each)).second)
+            all.push_back({node_at(each), contact, state_of(reached)});
+    }
+    return all;
+}
+
+void overlay_service::warn_of_other_filters(const overlay_neighbour& of) {
+    if (how_.quiet || warned_of_.size() >= most_warnings || !warned_of_.insert(of.node).second) return;
+    fmt::print(
+        stderr,
+        "posy: the {} {} has filters of other --items, --fpr, --hash, --seed or --levels, so that keys "
+        "are not found; give all nodes of the overlay the same\n",
+        of.relation, address_of(of.node).value_or(""));
+}
+
 nlohmann::json overlay_service::described() {
     nlohmann::json all{{"overlay", name_of(how_.overlay.kind)},
                        {"address", how_.overlay.address},
                        {"node", fmt::format("{:016x}", self_)},
                        {"neighbours", nlohmann::json::array()}};
     if (left_) return all;
-    for (const auto& each : machine_->neighbours()) {
-        const auto filters = machine_->filters_of(each);
+    for (const auto& each : seen()) {
+        const auto filters = each.relation == contact ? overlay_filters{} : machine_->filters_of(each);
         all["neighbours"].push_back({{"node", fmt::format("{:016x}", each.node)},
                                      {"address", address_of(each.node).value_or("")},
                                      {"relation", each.relation},

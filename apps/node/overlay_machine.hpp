@@ -41,8 +41,11 @@ struct overlay_answer {
 struct overlay_neighbour {
     node_id node;
     std::string_view relation;  // parent, child, neighbour, member, leader …
-    std::string_view state;     // up; or of a member: suspect, gone, left
+    std::string_view state;     // up, joining, other_filters; or of a member: suspect, gone, left
+    bool by_gossip = false;     // known from others: no letters need go there
 };
+// The state of a neighbour whose filters are of another size, hash or seed.
+inline constexpr std::string_view other_filters = "other filters";
 // The filters that are held of it.
 struct overlay_filters {
     std::uint64_t bits = 0, ones = 0;

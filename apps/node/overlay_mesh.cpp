@@ -108,7 +108,7 @@ class mesh_machine final : public overlay_machine {
     std::vector<overlay_neighbour> neighbours() const override {
         std::vector<overlay_neighbour> all;
         for (const auto& [id, m] : node_.directory().members()) {
-            if (id != node_.self()) all.push_back({id, "member", state_of(m.version.status)});
+            if (id != node_.self()) all.push_back({id, "member", state_of(m.version.status), true});
         }
         return all;
     }

@@ -91,8 +91,10 @@ http::task<void> overlay_service::keep_time() {
             step([this](std::uint64_t now, outbox& out) { machine_->tick(now, out); });
             if (left_) return true;
             std::map<std::string, std::uint64_t> relations;
-            for (const auto& each : machine_->neighbours())
+            for (const auto& each : seen()) {
                 if (each.state == "up") ++relations[std::string(each.relation)];
+                if (each.state == other_filters) warn_of_other_filters(each);
+            }
             const std::lock_guard lock(mutex_);
             relations_ = std::move(relations);
             return false;

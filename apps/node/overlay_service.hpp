@@ -16,6 +16,7 @@
 #include <memory>
 #include <mutex>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "address_book.hpp"
 #include "http/server.hpp"
@@ -89,6 +90,9 @@ class overlay_service {
     http::response read_letters(const std::string& from, std::string_view body);
     nlohmann::json described();
     std::optional<std::string> address_of(node_id);
+    // The neighbours, and the contacts that are none yet, by what became of the letters to them.
+    std::vector<overlay_neighbour> seen();
+    void warn_of_other_filters(const overlay_neighbour&);
 
     http::task<void> keep_time();
     http::task<http::response> admit(http::request&, const std::string& from);
@@ -113,6 +117,7 @@ class overlay_service {
     http::alarm alarm_;
     std::atomic<std::uint64_t> due_{0};  // when the machine wants its next tick
     std::map<std::uint32_t, std::shared_ptr<waiter>> waiting_;
+    std::set<node_id> warned_of_;
     bool left_ = false;
     mutable std::mutex mutex_;  // of the next three
     counts counts_;

@@ -58,8 +58,11 @@ class tree_machine final : public overlay_machine {
 
     std::vector<overlay_neighbour> neighbours() const override {
         std::vector<overlay_neighbour> all;
-        if (const auto parent = node_.parent()) all.push_back({*parent, "parent", "up"});
-        for (const node_id child : node_.children()) all.push_back({child, "child", "up"});
+        const auto state = [](bool differs) { return differs ? other_filters : "up"; };
+        if (const auto parent = node_.parent())
+            all.push_back({*parent, "parent", state(node_.parent_differs())});
+        for (const node_id child : node_.children())
+            all.push_back({child, "child", state(node_.differs(child))});
         return all;
     }
     overlay_filters filters_of(const overlay_neighbour& n) const override {

@@ -103,17 +103,30 @@ http::task<bool> post_office::deliver(const std::string& address, const std::str
                                                        http::short_answer, delivery_time);
             counts_.bytes += got.sent;
             status = got.head.status;
-            if (status >= 400 && status != 429 && status != 503 && !how_.quiet &&
-                complained_.size() < most_complaints && complained_.insert(address).second)
-                fmt::print(stderr, "posy: {} refuses letters: {} {}", address, status,
-                           got.body.empty() ? "\n" : got.body);
-        } catch (const std::exception&) {
+            note_answer(address, status, got.body);
+        } catch (const std::exception& e) {
+            note_failure(address, e.what());
             co_return false;
         }
         if (status != 429 && status != 503) co_return status < 300;
         co_await pause.pause(busy_pause);
     }
     co_return false;
+}
+
+void post_office::note_answer(const std::string& address, unsigned status, const std::string& text) {
+    const bool taken = status < 300, busy = status == 429 || status == 503;
+    const auto before = reach_.note(address, taken || busy ? reach::reached : reach::refusing);
+    if (how_.quiet) return;
+    if (before == reach::unreachable) fmt::print(stderr, "posy: {} is reached again\n", address);
+    if (!taken && !busy && complained_.size() < most_complaints && complained_.insert(address).second)
+        fmt::print(stderr, "posy: {} refuses letters: {} {}", address, status, text.empty() ? "\n" : text);
+}
+
+void post_office::note_failure(const std::string& address, const std::string& why) {
+    const auto before = reach_.note(address, reach::unreachable);
+    if (!how_.quiet && before != reach::unreachable && reach_.of(address) == reach::unreachable)
+        fmt::print(stderr, "posy: cannot reach {}: {}\n", address, why);
 }
 
 }  // namespace posy::node

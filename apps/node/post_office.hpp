@@ -3,9 +3,10 @@
 //
 // Sending waits for nobody: a letter that finds its box full is dropped and counted, as is all mail of a box
 // whose destination cannot be reached. The machines of the overlay repeat what matters. A destination that
-// answers 429 or 503 gets the same batch again after a pause, a few times.
+// answers 429 or 503 gets the same batch again after a pause, a few times. That a destination is out of reach
+// is told once, and once that it is back.
 //
-// Thread safety: send() on the worker's thread; the counts from any.
+// Thread safety: send() on the worker's thread; counted() and reach() from any.
 #pragma once
 
 #include <atomic>
@@ -17,6 +18,7 @@
 #include "http/server.hpp"
 #include "options.hpp"
 #include "posy/overlay/mail.hpp"
+#include "reach_book.hpp"
 
 namespace posy::node {
 
@@ -34,6 +36,7 @@ class post_office {
               overlay::message_bytes message);
     bool empty() const { return boxes_.empty(); }
     const counts& counted() const { return counts_; }
+    const reach_book& reach() const { return reach_; }
 
     static constexpr std::size_t most_boxes = 4096, most_in_box = std::size_t{16} << 20,
                                  most_in_all = std::size_t{128} << 20;
@@ -49,6 +52,8 @@ class post_office {
     };
     http::task<void> carry(std::string address);
     http::task<bool> deliver(const std::string& address, const std::string& body);
+    void note_answer(const std::string& address, unsigned status, const std::string& text);
+    void note_failure(const std::string& address, const std::string& why);
     std::vector<mail> take_batch(box&);
     static std::string body_of(const std::vector<mail>&);
 
@@ -56,6 +61,7 @@ class post_office {
     http::worker& here_;
     std::map<std::string, box> boxes_;
     std::set<std::string> complained_;  // destinations that refused, told once
+    reach_book reach_;
     std::size_t held_ = 0;
     std::uint64_t sealed_at_ = 0;  // the last batch: each is sealed later than the one before
     counts counts_;

@@ -47,6 +47,8 @@ class publisher {
     void lower(std::uint64_t position) { set_.lower(position), ++removed_; }
     const counting_filter& set() const { return set_; }
 
+    // What has changed is to be published at once, however little it is.
+    void hurry() { urgent_ = inserted_ + removed_ > 0; }
     // Is it time to publish? `now` is in the unit of max_age.
     bool due(std::uint64_t now) const;
     // Makes the present state the next generation. If nothing has changed, the generation stays.
@@ -99,6 +101,7 @@ class publisher {
     std::map<std::uint64_t, reply> deltas_;     // the answers by the generation that the asker holds
     std::uint64_t inserted_ = 0, removed_ = 0;  // since the last publication
     std::uint64_t last_ = 0;
+    bool urgent_ = false;
 };
 
 }  // namespace posy

@@ -18,6 +18,7 @@ void publisher::was_published(std::uint64_t now) {
     whole_.reset();
     deltas_.clear();
     inserted_ = removed_ = 0;
+    urgent_ = false;
     last_ = now;
 }
 
@@ -34,6 +35,7 @@ bool publisher::remove(digest d) {
 
 bool publisher::due(std::uint64_t now) const {
     if (inserted_ + removed_ == 0) return false;
+    if (urgent_) return true;
     if (now > last_ && now - last_ >= how_.max_age) return true;
     if (how_.change_bits)
         return set_.flipped_count() > 0 && static_cast<double>(set_.flipped_count()) >=

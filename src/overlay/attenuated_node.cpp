@@ -112,7 +112,7 @@ void attenuated_node::take_update(node_id from, byte_view body, std::uint64_t no
     if (taken.outcome == link_outcome::mismatched) ++counted_.refused;
     const bool held = taken.outcome == link_outcome::applied || taken.outcome == link_outcome::repeated;
     auto reply = begin_message(attenuated_kind::have);
-    put(reply, held ? in.state() : link_state{});
+    put(reply, held || in.other_terms() ? in.answer() : link_state{});
     out.push_back({from, std::move(reply)});
     for (unsigned i = 0; i < taken.flips.size(); ++i) spread(from, i, taken.flips[i], now);
     send_updates(now, out);
@@ -187,7 +187,7 @@ void attenuated_node::receive(node_id from, byte_view message, std::uint64_t now
             const auto found = link_of(from, now, out);
             if (found == links_.end()) return;
             auto reply = begin_message(attenuated_kind::here);
-            put(reply, found->second.in.state());
+            put(reply, found->second.in.answer());
             out.push_back({from, std::move(reply)});
             return send_updates(now, out);
         }

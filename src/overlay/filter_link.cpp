@@ -98,6 +98,7 @@ std::optional<std::vector<std::byte>> filter_sender::next(std::uint8_t kind, std
 }
 
 void filter_sender::acknowledged(const link_state& there, std::uint64_t now) {
+    other_terms_ = there == link_state::of_other_terms();
     if (there == state()) return waiting_.reset();
     const bool late = there.life == life_ && there.number != 0;
     const bool on_its_way = waiting_ && waiting_whole_;
@@ -176,7 +177,9 @@ filter_receiver::taken filter_receiver::receive(byte_view bytes) {
     u.checksum = from.number<std::uint32_t>();
     if (u.whole) u.fingerprint = from.number<std::uint32_t>();
     if (from.wrong() || whole > 1) return {link_outcome::damaged, {}};
-    if (const link_outcome so = judge(u); so != link_outcome::applied) return {so, {}};
+    const link_outcome so = judge(u);
+    if (u.whole) other_terms_ = so == link_outcome::mismatched;
+    if (so != link_outcome::applied) return {so, {}};
     for (unsigned i = 0; i < terms_.levels; ++i)
         u.flips.push_back(take_positions(from, terms_.geometry.bits));
     if (from.finish()) return {link_outcome::damaged, {}};

@@ -170,11 +170,14 @@ void group_node::on_update(node_id from, byte_view body, std::uint64_t now, outb
         ++counted_.throttled;
         return;
     }
+    const bool is_new = m->filter.state() == link_state{};
     const auto taken = m->filter.receive(body);
     switch (taken.outcome) {
         case link_outcome::applied:
             for (const position p : taken.flips[0])
                 m->filter.level(0).test(p) ? mesh_->own_summary().raise(p) : mesh_->own_summary().lower(p);
+            // What a new member brings, such as those of a leader that is gone, is missed until it is told.
+            if (is_new) mesh_->own_summary().hurry();
             break;
         case link_outcome::repeated:
         case link_outcome::gap:
@@ -202,7 +205,7 @@ void group_node::on_beat(node_id from, byte_view body, std::uint64_t now, outbox
 
 void group_node::send_family(node_id to, const member& m, outbox& out) {
     auto message = begin_message(group_kind::family);
-    put(message, m.filter.state());
+    put(message, m.filter.answer());
     base::put_little(message, heir_.value_or(to));
     put_nodes(message, other_leaders(), most_named);
     out.push_back({to, std::move(message)});

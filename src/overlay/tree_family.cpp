@@ -54,7 +54,7 @@ void tree_node::take_update(node_id from, byte_view body, std::uint64_t now, out
     }
     const bool held = taken.outcome == link_outcome::applied || taken.outcome == link_outcome::repeated;
     auto reply = begin_message(tree_kind::have);
-    put(reply, held ? sender.held.state() : link_state{});
+    put(reply, held || sender.held.other_terms() ? sender.held.answer() : link_state{});
     out.push_back({from, std::move(reply)});
     if (taken.outcome == link_outcome::applied) {
         if (life != 0 && life != sender.held.state().life) keep_former(sender, taken.flips[0], now);
@@ -71,7 +71,7 @@ void tree_node::take_beat(node_id from, byte_view body, std::uint64_t now, outbo
     const auto found = child_of(from, now, out);
     if (found == children_.end()) return;
     auto reply = begin_message(tree_kind::family);
-    put(reply, found->second.held.state());
+    put(reply, found->second.held.answer());
     std::vector<node_id> ancestors;
     if (parent_) {
         ancestors.push_back(*parent_);

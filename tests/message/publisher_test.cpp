@@ -31,6 +31,19 @@ TEST(publisher, is_due_when_a_share_has_changed_or_time_has_passed) {
     EXPECT_EQ(p.generation(), 2u);
 }
 
+TEST(publisher, hurries_with_any_change_once) {
+    auto p = make_publisher(100, {.change = 0.05, .max_age = 1000});
+    const hasher hash = p.set().hash();
+    p.hurry();  // there is nothing to publish
+    p.insert(hash(1000));
+    EXPECT_FALSE(p.due(10));
+    p.hurry();
+    EXPECT_TRUE(p.due(10));
+    ASSERT_TRUE(p.publish(10));
+    p.insert(hash(1001));
+    EXPECT_FALSE(p.due(11));
+}
+
 TEST(publisher, is_due_when_a_share_of_the_bits_has_changed) {
     auto p = make_publisher(100, {.change = 0.0001, .max_age = 1000, .change_bits = 0.01});
     const hasher hash = p.set().hash();

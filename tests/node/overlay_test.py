@@ -14,7 +14,7 @@ import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "harness"))
 from cases import ScratchTest, posy  # noqa: E402
-from daemons import exchange, samples  # noqa: E402
+from daemons import exchange, free_port, samples  # noqa: E402
 from waiting import until  # noqa: E402
 
 FAST = ("--beat", "1", "--lookup-time", "3", "--interval", "0.1")
@@ -201,6 +201,50 @@ class Overlay(Members):
         self.found(root, "kept")
         again = self.member("tree", "--parent", root.url, "--data", data, listen=f"127.0.0.1:{port}")
         self.found(root, "kept", again)
+
+
+class Mistakes(Members):
+    """Wrong options are seen in the log and at /overlay."""
+
+    def state(self, node, url):
+        return [(n["relation"], n["state"]) for n in json.loads(node.get("/overlay").body)["neighbours"] if n["address"] == url]
+
+    def logged(self, node, *words):
+        until(lambda: any(all(w in line for w in words) for line in node.log), PATIENT, words)
+
+    def test_other_filters(self):
+        for kind, option, above, below in (("tree", "--parent", "parent", "child"), ("groups", "--leader", "leader", "member"),
+                                           ("attenuated", "--peer", "neighbour", "neighbour")):
+            first = self.member(kind)
+            other = self.member(kind, option, first.url, "--items", "5000")
+            other.add(["hidden"])
+            until(lambda: self.state(first, other.url) == [(below, "other filters")], PATIENT, "seen from above")
+            until(lambda: self.state(other, first.url) == [(above, "other filters")], PATIENT, "seen from below")
+            self.logged(first, f"{below} {other.url}", "other --items")
+            self.logged(other, f"{above} {first.url}", "other --items")
+
+    def test_contacts_out_of_reach(self):
+        for kind, option, relation in (("tree", "--parent", "contact"), ("groups", "--leader", "leader"), ("groups", "--join", "contact"),
+                                       ("mesh", "--join", "contact"), ("attenuated", "--peer", "contact")):
+            port = free_port()
+            url = f"http://127.0.0.1:{port}"
+            node = self.member(kind, option, url)
+            self.logged(node, f"cannot reach {url}: ")
+            if option != "--leader":  # a member soon leads itself
+                self.assertEqual(self.state(node, url), [(relation, "unreachable")])
+        first = self.member("attenuated", listen=f"127.0.0.1:{port}")
+        until(lambda: self.state(node, first.url) == [("neighbour", "up")], PATIENT, "reached after all")
+        self.logged(node, f"{url} is reached again")
+        self.assertEqual(sum("cannot reach" in line for line in node.log), 1)
+        tls = self.member("tree", "--parent", first.url.replace("http:", "https:"))
+        self.logged(tls, "cannot reach https:")
+
+    def test_a_child_at_a_wrong_url(self):
+        root = self.member("tree")
+        url = f"http://127.0.0.1:{free_port()}"
+        self.member("tree", "--parent", root.url, "--url", url)
+        until(lambda: self.state(root, url) == [("child", "unreachable")], PATIENT, "a child out of reach")
+        self.logged(root, f"cannot reach {url}: ")
 
 
 class Hostile(Members):

@@ -241,6 +241,12 @@ TEST(filter_link, hostile_updates_change_nothing) {
     filter_sender larger(terms_of(20'000), 6);
     const auto other = larger.next(9, 0, [&](unsigned) { return std::vector<position>{1}; });
     EXPECT_EQ(ends.receiver.receive(byte_view(*other).subspan(1)).outcome, link_outcome::mismatched);
+    EXPECT_TRUE(ends.receiver.other_terms());
+    EXPECT_FALSE(larger.other_terms());
+    larger.acknowledged(ends.receiver.answer(), 0);
+    EXPECT_TRUE(larger.other_terms());
+    larger.acknowledged({}, 0);
+    EXPECT_FALSE(larger.other_terms());
 
     ends.flip(0, 1, 0);
     const auto good = *ends.send(1000);

@@ -253,6 +253,42 @@ TEST(group_node, a_leader_that_crashes_is_replaced_by_its_heir) {
     w.expect_all_found();
 }
 
+// However little it is, and however seldom leaders publish, what members bring to an heir is told at once.
+TEST(group_node, an_heir_tells_what_its_members_have) {
+    group_world w;
+    w.how.mesh.publish = {.change = 0.5, .max_age = 3'600'000, .least_items = 100'000};
+    w.fill(3, 8);
+    w.run(120);
+    w.crash(2);
+    w.run(120);
+    EXPECT_EQ(w.leaders().size(), 3u);
+    at_least checks(5);
+    for (const auto& [who, objects] : w.truth) {
+        const auto leader = w.net.find(who)->leader();
+        if (!leader || *leader < 100) continue;
+        for (const std::uint64_t object : objects) {
+            const auto told = w.net.find(1)->leaders_with(w.digest_of(object));
+            EXPECT_TRUE(std::ranges::find(told, *leader) != told.end()) << object;
+            ++checks;
+        }
+    }
+}
+
+TEST(group_node, filters_of_other_terms_are_told_to_both) {
+    group_world w;
+    w.join(1, std::nullopt);
+    w.join(101, 1);
+    w.how.terms.geometry.bits /= 2;
+    w.join(102, 1);
+    w.insert(102, 7);
+    w.run(60);
+    const group_node& leader = *w.net.find(1);
+    EXPECT_FALSE(leader.differs(101));
+    EXPECT_TRUE(leader.differs(102));
+    EXPECT_FALSE(w.net.find(101)->link().other_terms());
+    EXPECT_TRUE(w.net.find(102)->link().other_terms());
+}
+
 TEST(group_node, a_leader_that_leaves_hands_its_group_over_at_once) {
     group_world w;
     w.fill(3, 8);

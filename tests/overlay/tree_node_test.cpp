@@ -366,5 +366,18 @@ TEST(tree_node, bounds_what_strangers_can_do) {
     EXPECT_LE(node.children().size(), 5u);
 }
 
+TEST(tree_node, filters_of_other_terms_are_told_to_both) {
+    tree net({}, 1);
+    grow(net, 2, 4);
+    net.join(3, tree_node(3, small(8192), 1, 3));
+    net.at(3, [](tree_node& n, std::uint64_t now, outbox& out) { n.join(1, now, out); });
+    insert(net, 3, 7);
+    net.run_until(net.now() + 60'000);
+    EXPECT_FALSE(net.find(1)->differs(2));
+    EXPECT_TRUE(net.find(1)->differs(3));
+    EXPECT_FALSE(net.find(2)->parent_differs());
+    EXPECT_TRUE(net.find(3)->parent_differs());
+}
+
 }  // namespace
 }  // namespace posy::overlay

@@ -90,6 +90,8 @@ class attenuated_node {
     std::vector<node_id> neighbours() const;
     // Precondition: it is a neighbour.
     const one_set& level(node_id neighbour, unsigned i) const { return links_.at(neighbour).in.level(i); }
+    // Whether the filters of the two are of other terms, so that they know nothing of each other.
+    bool differs(node_id neighbour) const { return links_.at(neighbour).in.other_terms(); }
     bool settled() const;
     std::size_t memory() const;
     std::size_t pointers() const { return home_.pointers(); }

@@ -45,6 +45,8 @@ struct link_terms {
 struct link_state {
     std::uint32_t life = 0, number = 0;  // number 0: nothing
     friend bool operator==(const link_state&, const link_state&) = default;
+    // In place of a state: the receiver's terms are others, and it takes nothing.
+    static constexpr link_state of_other_terms() { return {0, ~std::uint32_t{0}}; }
 };
 
 class filter_sender {
@@ -66,6 +68,8 @@ class filter_sender {
     std::optional<std::uint64_t> next_tick() const;
     link_state state() const { return {life_, number_}; }
     bool settled() const { return !whole_ && !waiting_ && !ready_at_; }
+    // Whether the receiver has said so.
+    bool other_terms() const { return other_terms_; }
 
     struct counters {
         std::uint64_t wholes = 0, deltas = 0, repeats = 0;
@@ -85,6 +89,7 @@ class filter_sender {
     std::uint64_t sent_at_ = 0, pause_ = 0;          // of what is waiting
     std::uint64_t wholes_again_at_ = 0;              // asking for more does not bring more
     bool whole_ = true;                              // the next update is the whole
+    bool other_terms_ = false;
     counters counted_;
 };
 
@@ -109,6 +114,9 @@ class filter_receiver {
     taken receive(byte_view update);
 
     const link_state& state() const { return state_; }
+    // Whether the last whole that came was made for other terms; and the state to answer.
+    bool other_terms() const { return other_terms_; }
+    link_state answer() const { return other_terms_ ? link_state::of_other_terms() : state_; }
     const one_set& level(unsigned i) const { return levels_[i]; }
     unsigned levels() const { return terms_.levels; }
     std::size_t memory() const;
@@ -122,6 +130,7 @@ class filter_receiver {
     link_terms terms_;
     std::vector<one_set> levels_;
     link_state state_;
+    bool other_terms_ = false;
 };
 
 }  // namespace posy::overlay

@@ -97,6 +97,8 @@ class group_node {
     std::vector<node_id> member_ids() const;
     // Precondition: it is a member.
     std::uint64_t ones_of(node_id id) const { return members_.at(id).filter.level(0).ones(); }
+    // Whether its filter is of other terms, so that nothing of it is known here. Precondition as above.
+    bool differs(node_id id) const { return members_.at(id).filter.other_terms(); }
     // Precondition: leads().
     const gossip_node& mesh() const { return *mesh_; }
     const filter_sender& link() const { return to_leader_; }

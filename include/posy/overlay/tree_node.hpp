@@ -94,6 +94,9 @@ class tree_node {
     // Whether the filter of a child says yes. Precondition: it is a child.
     bool may_be_below(node_id child, digest) const;
     std::vector<position> ones_of(node_id child) const { return children_.at(child).held.level(0).sorted(); }
+    // Whether the filters of the two are of other terms, so that nothing of the one below is known above.
+    bool parent_differs() const { return parent_ && up_.other_terms(); }
+    bool differs(node_id child) const { return children_.at(child).held.other_terms(); }
     // Whether a child that started anew may get back more than it has.
     bool is_restoring(node_id child) const { return children_.at(child).former.has_value(); }
     std::size_t memory() const;
