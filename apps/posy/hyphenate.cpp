@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
+#include <unordered_set>
 
 #include "input_stream.hpp"
 #include "numbers.hpp"
@@ -16,7 +18,7 @@ namespace {
 struct options {
     std::vector<std::string> texts = {"-"};
     std::string rules, make, patterns, hyphen = "-";
-    double share = 0.9, rate = 0.01;
+    std::optional<double> share, rate;  // of --make
     bool count = false, json = false;
     reading_options reading;
 };
@@ -30,11 +32,20 @@ dictionary::hyphen_patterns read_patterns(const std::string& path) {
     return take(dictionary::hyphen_patterns::parse(read_text(path)), path);
 }
 
-std::vector<std::string> words_of(const std::string& path) {
+std::vector<std::string> words_of(std::string_view text) {
     std::vector<std::string> all;
-    const std::string text = read_text(path);
-    dictionary::for_each_word(text, [&](const std::string& word, std::size_t) { all.push_back(word); });
+    dictionary::for_each_word(
+        text, [&](const std::string& word, std::size_t, std::string_view) { all.push_back(word); });
     return all;
+}
+
+// Memory: the different words, and one text.
+std::vector<std::string> different_words(const std::vector<std::string>& paths) {
+    std::unordered_set<std::string> all;
+    for (const std::string& path : paths)
+        dictionary::for_each_word(read_text(path), [&](const std::string& word, std::size_t,
+                                                       std::string_view) { all.insert(word); });
+    return {all.begin(), all.end()};
 }
 
 void write_file(const std::string& path, std::string_view text) {
@@ -50,16 +61,16 @@ std::string without_hyphens(std::string word) {
 
 void make(const options& o) {
     const auto patterns = read_patterns(o.patterns);
-    std::vector<std::string> words;
-    for (const std::string& text : o.texts) {
-        const auto more = words_of(text);
-        words.insert(words.end(), more.begin(), more.end());
-    }
-    const auto made = dictionary::choose_rules(patterns, words, o.share);
+    const std::vector<std::string> words = different_words(o.texts);
+    if (words.empty()) throw failure("--make: the texts have no words to choose rules for");
+    const auto made = dictionary::choose_rules(patterns, words, o.share.value_or(0.9));
+    if (made.rules.size() == 0)
+        throw failure(
+            "--make: no rule is needed for this share of the words; give more words or a larger --share");
     const hasher hash;
     std::vector<digest> digests;
     for (const std::string& each : made.exceptions) digests.push_back(hash(without_hyphens(each)));
-    const auto filter = take(sealed_filter::make(hash, digests, {o.rate}), "hyphenate");
+    const auto filter = take(sealed_filter::make(hash, digests, {o.rate.value_or(0.01)}), "hyphenate");
     const std::string rules = made.rules.text(), table = made.table();
     write_file(table_file(o.make), table);
     save_body(filter_file(o.make), filter);
@@ -127,11 +138,12 @@ void divide(const options& o) {
     outcome all;
     if (truth) all.wrong = 0;
     for (const std::string& path : o.texts) {
-        const auto words = words_of(path);
-        const auto divided = by.divide(words, o.hyphen);
-        if (truth) *all.wrong += wrong_by(*truth, o.hyphen, words, divided);
-        if (o.count || o.json || words.empty()) continue;
-        print(fmt::format("{}\n", fmt::join(divided, "\n")));
+        dictionary::for_each_block(read_text(path), [&](std::string_view block, std::size_t) {
+            const auto words = words_of(block);
+            const auto divided = by.divide(words, o.hyphen);
+            if (truth) *all.wrong += wrong_by(*truth, o.hyphen, words, divided);
+            if (!o.count && !o.json && !words.empty()) print(fmt::format("{}\n", fmt::join(divided, "\n")));
+        });
     }
     all.total = by.total();
     if (o.count || o.json) print(text_of(o, all));
@@ -145,6 +157,10 @@ void run(const options& o) {
         throw wrong_use(
             "--make needs --patterns, for instance /usr/share/hyphen/hyph_en_US.dic of Debian's "
             "hyphen-en-us");
+    if (!o.make.empty() && (o.json || o.count))
+        throw wrong_use("--make prints what it has written; --count and --json go with --rules");
+    if (o.make.empty() && (o.share || o.rate))
+        throw wrong_use("--share and --fpr go with --make; the files of --rules have been made already");
     return o.make.empty() ? divide(o) : make(o);
 }
 
@@ -171,15 +187,13 @@ void add_hyphenate(command_line& app) {
                        "All patterns, which are the truth: of --make; with --rules, words that are divided "
                        "differently are counted as wrong");
     command
-        .add_option("--share SHARE", o->share, "Share of the words that the rules of --make divide rightly")
-        .between(0, 1)
-        .shows_default();
-    command
-        .add_option(
-            "-f,--fpr RATE", o->rate,
-            "False-positive rate of the filter of --make: the share of other words for which the table is "
-            "read in vain")
-        .shows_default();
+        .add_option("--share SHARE", o->share,
+                    "Share of the words that the rules of --make divide rightly (default: 0.9)")
+        .between(0, 1);
+    command.add_option(
+        "-f,--fpr RATE", o->rate,
+        "False-positive rate of the filter of --make: the share of other words for which the table is "
+        "read in vain (default: 0.01)");
     command.add_option("--hyphen TEXT", o->hyphen, "What stands for a hyphen").shows_default();
     command.add_flag("-c,--count", o->count, "Print only counts: of words, and of accesses to the table");
     command.add_flag("--json", o->json, "Print the counts as a JSON object");

@@ -9,6 +9,7 @@
 #include "numbers.hpp"
 #include "posy/dictionary/markup.hpp"
 #include "posy/dictionary/suggestions.hpp"
+#include "posy/dictionary/words.hpp"
 #include "tool.hpp"
 
 namespace posy::tool {
@@ -42,15 +43,17 @@ std::string path_of(const std::string& dictionary) {
 
 dictionary::word_filter sealed_list(const std::string& path) {
     const std::string text = read_text(path);
-    std::vector<std::string_view> words;
+    std::vector<std::string> words;
     for (std::string_view rest = text; !rest.empty();) {
         const std::size_t end = std::min(rest.find('\n'), rest.size());
         std::string_view word = rest.substr(0, end);
         if (word.ends_with('\r')) word.remove_suffix(1);
-        if (!word.empty()) words.push_back(word);
+        if (!word.empty()) words.push_back(dictionary::normal_form(word));
         rest.remove_prefix(std::min(end + 1, rest.size()));
     }
-    return take(dictionary::word_filter::seal(words, list_rate), path);
+    return take(
+        dictionary::word_filter::seal(std::vector<std::string_view>(words.begin(), words.end()), list_rate),
+        path);
 }
 
 bool is_message(const std::string& path) {
@@ -89,16 +92,19 @@ class report {
             o_.markup == "auto" ? dictionary::markup_of(path) : *named<dictionary::markup>(o_.markup);
         const std::string text = dictionary::without_markup(read_text(path), form);
         const std::uint64_t before = found_;
-        std::size_t line = 1, line_start = 0;
-        for (const auto& [word, offset] : speller_.misspelt(text)) {
-            if (o_.unique && !told_.insert(word).second) continue;
-            for (std::size_t at = text.find('\n', line_start); at < offset;
-                 at = text.find('\n', line_start)) {
-                line_start = at + 1;
-                ++line;
+        std::size_t line = 1, line_start = 0, at = 0;  // at moves forward only: one pass over the text
+        dictionary::for_each_block(text, [&](std::string_view block, std::size_t start) {
+            for (const auto& each : speller_.misspelt(block)) {
+                if (o_.unique && !told_.insert(each.word).second) continue;
+                const std::size_t offset = start + each.offset;
+                for (; at < offset; ++at) {
+                    if (text[at] != '\n') continue;
+                    line_start = at + 1;
+                    ++line;
+                }
+                tell(path, line, offset - line_start + 1, each.word);
             }
-            tell(path, line, offset - line_start + 1, word);
-        }
+        });
         if (o_.count && !o_.quiet && !o_.json) print(fmt::format("{}{}\n", prefix(path), found_ - before));
     }
     void finish() {
@@ -107,7 +113,7 @@ class report {
                        {"misspelt", found_},
                        {"expected_missed", speller_.expected_missed()},
                        {"found", list_}}
-                      .dump(2) +
+                      .dump(2, ' ', false, json::error_handler_t::replace) +
                   "\n");
         if (false_ >= 0.5)
             fmt::print(stderr,

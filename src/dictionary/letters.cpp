@@ -34,7 +34,7 @@ constexpr std::array no_letters = {
     block{0xff00, 0xffff},    // full and half width
     block{0x1f000, 0x1faff},  // pictures
     block{0x20000, 0x3ffff},  // East Asia
-    block{0xe0000, 0x10ffff},
+    block{0xe0000, 0xffffffff},
 };
 
 // Capitals and the distance to their small letters. If it is 1, capital and small letter alternate.

@@ -62,6 +62,26 @@ void for_each_part(const std::string& word, Use use) {
     }
 }
 
+// The dot, apostrophe or hyphen behind a word, as it is written: "etc.", "aujourd'", "pseudo-".
+std::string_view mark_behind(std::string_view rest) {
+    for (const std::string_view mark : {".", "'", "\u2019", "-"}) {
+        if (rest.starts_with(mark)) return mark;
+    }
+    return {};
+}
+
+// What else a dictionary may have a word as: with the mark behind it, and as it is written.
+std::vector<std::string> other_forms(const std::string& word, std::string_view written,
+                                     std::string_view mark) {
+    std::string bytes(written);
+    std::erase(bytes, nothing);
+    std::vector<std::string> all;
+    if (!mark.empty()) all.push_back(word + normal_form(mark));
+    if (bytes != word) all.push_back(bytes);
+    if (!mark.empty() && (bytes != word || mark.size() > 1)) all.push_back(bytes.append(mark));
+    return all;
+}
+
 }  // namespace
 
 std::vector<speller::verdict> speller::judge(std::span<const std::string> words) const {
@@ -87,26 +107,39 @@ void speller::learn(const std::vector<std::string>& words) {
         const std::vector<verdict> verdicts = judge(some);
         for (std::size_t j = 0; j < some.size(); ++j) {
             known_.emplace(some[j], verdicts[j].right);
-            const bool whole = some[j].find('-') == std::string::npos;  // others are judged by their parts
+            const std::size_t hyphen = some[j].find('-');  // inside: the word is judged by its parts
+            const bool whole = hyphen == std::string::npos || hyphen + 1 == some[j].size();
             if (!verdicts[j].right && whole) missed_ += verdicts[j].chance / (1 - verdicts[j].chance);
         }
     }
 }
 
 std::vector<speller::misspelling> speller::misspelt(std::string_view text) {
-    std::vector<misspelling> all, wrong;
-    std::vector<std::string> words, parts;
-    for_each_word(text, [&](const std::string& word, std::size_t offset) {
-        all.push_back({word, offset});
+    struct unknown {
+        misspelling word;
+        std::vector<std::string> forms;
+    };
+    std::vector<misspelling> wrong;
+    std::vector<std::string_view> written;
+    std::vector<std::string> words, others;
+    for_each_word(text, [&](const std::string& word, std::size_t, std::string_view bytes) {
         words.push_back(word);
+        written.push_back(bytes);
     });
     words_ += words.size();
     learn(words);
-    std::erase_if(all, [&](const misspelling& each) { return known_.at(each.word); });
-    for (const misspelling& each : all)
-        for_each_part(each.word, [&](const std::string& part, std::size_t) { parts.push_back(part); });
-    learn(parts);
-    for (const misspelling& each : all) {
+    std::vector<unknown> all;
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        if (known_.at(words[i])) continue;
+        const auto offset = static_cast<std::size_t>(written[i].data() - text.data());
+        const std::string_view mark = mark_behind(text.substr(offset + written[i].size()));
+        all.push_back({{words[i], offset}, other_forms(words[i], written[i], mark)});
+        others.insert(others.end(), all.back().forms.begin(), all.back().forms.end());
+        for_each_part(words[i], [&](const std::string& part, std::size_t) { others.push_back(part); });
+    }
+    learn(others);
+    for (const auto& [each, forms] : all) {
+        if (std::ranges::any_of(forms, [&](const std::string& form) { return known_.at(form); })) continue;
         for_each_part(each.word, [&](const std::string& part, std::size_t at) {
             if (!known_.at(part)) wrong.push_back({part, each.offset + at});
         });

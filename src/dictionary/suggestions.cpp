@@ -109,13 +109,17 @@ std::string in_case_of(std::string_view word, std::string suggestion) {
 }
 
 std::vector<std::string> ranked(std::vector<std::string> found, std::string_view word, std::size_t most) {
-    std::ranges::sort(found);
-    std::ranges::stable_sort(found, {}, [&](const std::string& each) { return unlikeness(word, each); });
-    std::vector<std::string> once;
+    std::vector<std::pair<double, std::string>> by_cost;
     for (std::string& each : found) {
+        const double cost = unlikeness(word, each);
+        by_cost.emplace_back(cost, std::move(each));
+    }
+    std::ranges::sort(by_cost);
+    std::vector<std::string> once;
+    for (auto& [cost, each] : by_cost) {
+        if (once.size() == most) break;
         std::string shown = in_case_of(word, std::move(each));
         if (shown != word && std::ranges::find(once, shown) == once.end()) once.push_back(std::move(shown));
-        if (once.size() == most) break;
     }
     return once;
 }

@@ -30,6 +30,8 @@ TEST(letters, are_not_punctuation) {
     for (const char32_t c : code_points("azAZéßŁжΩא")) EXPECT_TRUE(is_letter(c));
     for (const char32_t c : code_points("@[`{ ©«»¿×÷–—“”…€→漢😀")) EXPECT_FALSE(is_letter(c));
     EXPECT_FALSE(is_letter(no_character));
+    EXPECT_FALSE(is_letter(code_point("\xf4\xbf\xbf\xbf"))) << "beyond Unicode";
+    EXPECT_FALSE(is_letter(code_point("\xed\xa0\x80"))) << "a surrogate";
 }
 
 TEST(letters, survive_utf8) {

@@ -12,8 +12,9 @@ namespace {
 
 std::string words_of(const std::string& text, markup form) {
     std::string all;
-    for_each_word(without_markup(text, form),
-                  [&](const std::string& word, std::size_t) { (all += all.empty() ? "" : " ") += word; });
+    for_each_word(without_markup(text, form), [&](const std::string& word, std::size_t, std::string_view) {
+        (all += all.empty() ? "" : " ") += word;
+    });
     return all;
 }
 

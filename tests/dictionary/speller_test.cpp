@@ -40,6 +40,13 @@ TEST(speller, takes_words_with_hyphens_as_a_whole_or_in_parts) {
     EXPECT_EQ(found[0].offset, 7U);
 }
 
+TEST(speller, asks_for_words_as_they_are_written_and_with_their_mark) {
+    const speller by({list_of({"O\u2019Reilly", "cafe\u0301", "etc.", "aujourd'", "pseudo-"})});
+    EXPECT_EQ(misspelt(by, "O\u2019Reilly cafe\u0301 etc. aujourd' pseudo-"), texts{});
+    EXPECT_EQ(misspelt(by, "etc aujourd"), (texts{"etc", "aujourd"}));
+    EXPECT_EQ(misspelt(by, "wrong. wrong\u2019"), (texts{"wrong", "wrong"}));
+}
+
 TEST(speller, accepts_what_any_dictionary_has_by_its_own_rules) {
     const speller by(
         {list_of({"walk"}, language::english), list_of({"été"}, language::french), list_of({"Zug"})});
@@ -102,6 +109,7 @@ TEST(suggestions, are_one_edit_away_and_the_likeliest_first) {
         language::english)};
     EXPECT_EQ(suggest(in, "teh", 9).words, (texts{"the", "tea", "ten"}));
     EXPECT_EQ(suggest(in, "teh", 1).words, (texts{"the"}));
+    EXPECT_EQ(suggest(in, "teh", 0).words, texts{});
     EXPECT_EQ(suggest(in, "recieve", 9).words, (texts{"receive", "relieve"}));
     EXPECT_EQ(suggest(in, "london", 9).words, (texts{"London"}));
     EXPECT_EQ(suggest(in, "Teh", 1).words, (texts{"The"}));

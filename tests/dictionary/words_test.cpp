@@ -11,8 +11,8 @@ using texts = std::vector<std::string>;
 
 texts words_in(std::string_view text) {
     texts all;
-    for_each_word(text, [&](const std::string& word, std::size_t offset) {
-        EXPECT_LT(offset, text.size());
+    for_each_word(text, [&](const std::string& word, std::size_t offset, std::string_view written) {
+        EXPECT_EQ(written, text.substr(offset, written.size()));
         all.push_back(word);
     });
     return all;
@@ -39,6 +39,27 @@ TEST(words, have_one_form) {
     EXPECT_EQ(words_in(std::string_view("w\0o\0rd", 6)), (texts{"word"}));
 }
 
+TEST(words, have_the_same_form_in_lists) {
+    EXPECT_EQ(normal_form("\ufeffO\u2019Reilly"), "O'Reilly");
+    EXPECT_EQ(normal_form("cafe\u0301"), "café");
+    EXPECT_EQ(normal_form("c.-à-d."), "c.-à-d.");
+    EXPECT_EQ(words_in("\ufeffone two"), (texts{"one", "two"}));
+}
+
+TEST(words, come_in_blocks_of_lines) {
+    const std::string line(1000, 'x');
+    std::string text, again;
+    for (int i = 0; i < 1000; ++i) text += line + "\n";
+    text += "end";
+    for_each_block(text, [&](std::string_view block, std::size_t offset) {
+        EXPECT_EQ(offset, again.size());
+        EXPECT_LT(block.size(), (64U << 10) + 1002);
+        again += block;
+        EXPECT_TRUE(block.ends_with('\n') || again.size() == text.size());
+    });
+    EXPECT_EQ(again, text);
+}
+
 TEST(words, are_not_what_has_digits_nor_addresses) {
     EXPECT_EQ(words_in("x86 3rd a_name R2D2 plain"), (texts{"plain"}));
     EXPECT_EQ(
@@ -49,8 +70,9 @@ TEST(words, are_not_what_has_digits_nor_addresses) {
 
 TEST(words, tell_where_they_start) {
     std::vector<std::size_t> offsets;
-    for_each_word("é (two) ’three",
-                  [&](const std::string&, std::size_t offset) { offsets.push_back(offset); });
+    for_each_word("é (two) ’three", [&](const std::string&, std::size_t offset, std::string_view) {
+        offsets.push_back(offset);
+    });
     EXPECT_EQ(offsets, (std::vector<std::size_t>{0, 4, 12}));
 }
 

@@ -107,6 +107,31 @@ class Spelling(ToolTest):
         self.assertIn("hiden", self.posy("spell", "-d", "words", "--markup", "none", "page.html").decode())
         self.spell(page, "-d", "words", "--markup", "html", status=1)
 
+    def test_what_is_no_utf8_is_no_error(self):
+        self.write("words", "one\n")
+        name = b"\xff.txt".decode("utf-8", "surrogateescape")
+        self.write(name, b"onne x\xf4\xbf\xbf\xbfy \xed\xa0\x80\n")
+        found = json.loads(self.posy("spell", "-d", "words", "--json", name))["found"]
+        self.assertEqual([(each["file"], each["word"]) for each in found], [("\ufffd.txt", "onne")])
+
+    def test_a_list_has_all_its_words_however_they_are_written(self):
+        words = "\ufeffone\nO\u2019Reilly\ncafe\u0301\netc.\naujourd'\npseudo-\nO'Reilly\n"
+        self.write("words", words)
+        self.posy("seal", "words", "-f", "1e-6", "-o", "words.posy")
+        self.spell(words, "-d", "words", "--strict", status=1)
+        self.spell(words.replace("\ufeff", ""), "-d", "words", "--strict", status=1)
+        self.spell("O\u2019Reilly cafe\u0301 etc. aujourd'", "-d", "words.posy", status=1)
+        self.assertEqual(self.spell("etc caf\u00e9", "-d", "words"), "1:etc\n")
+
+    def test_lines_beyond_a_block(self):
+        self.write("words", "one\n")
+        found = self.spell("one one\n" * 30000 + "onne\n" + "one " * 30000 + "\nonne", "-d", "words")
+        self.assertEqual(found, "30001:onne\n30003:onne\n")
+
+    def test_no_suggestions_if_none_are_wanted(self):
+        self.write("words", "one\n")
+        self.assertEqual(self.spell("onne", "-d", "words", "-s", "--most", "0"), "1:onne: \n")
+
     def test_without_a_dictionary_the_system_has_one(self):
         self.assertEqual(self.spell("The letter of a freind"), "1:freind\n")
         self.assertEqual(self.spell("a freind", "-s", "--most", "1"), "1:freind: friend\n")
@@ -145,6 +170,13 @@ class Hyphenation(ToolTest):
         self.fails("hyphenate", stdin=text, saying="--make NAME or --rules NAME")
         self.fails("hyphenate", "--make", "x", stdin=text, saying="needs --patterns")
         self.fails("hyphenate", "--rules", "nowhere", stdin=text, saying="nowhere")
+        for args in (("--share", "0"), ()):
+            self.fails("hyphenate", "--make", "x", "--patterns", "patterns", *args, stdin="dog", saying="no rule is needed")
+        self.fails("hyphenate", "--make", "x", "--patterns", "patterns", stdin="", saying="no words")
+        self.assertFalse(os.path.exists(self.path("x.rules")))
+        self.fails("hyphenate", "--make", "x", "--patterns", "patterns", "--json", "words", saying="go with --rules")
+        self.fails("hyphenate", "--rules", "h", "--share", "0.5", stdin=text, saying="go with --make")
+        self.fails("hyphenate", "--rules", "h", "--fpr", "0.5", stdin=text, saying="go with --make")
         self.write("bad", "a1b\nNEXTLEVEL\n")
         self.fails("hyphenate", "--make", "x", "--patterns", "bad", stdin=text, saying="line 2")
         self.write("list", "apple\nbanana\n")

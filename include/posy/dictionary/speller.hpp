@@ -3,7 +3,9 @@
 // A word is right if a dictionary has it, or has it in lower case where it is Capitalised or in CAPITALS, or
 // Capitalised where it is in CAPITALS; or if the rules of the dictionary's language form it from a word that
 // is there (posy/dictionary/affixes.hpp). A word with hyphens is right as a whole or in all its parts. Words
-// of one letter are right.
+// of one letter are right. A word that no dictionary has is asked for once more as it is written (a filter
+// made elsewhere may have a typographic apostrophe), and with the dot, apostrophe or hyphen behind it
+// ("etc.", "aujourd'", "pseudo-"); a part of a word with hyphens is not.
 //
 // A filter of rate f that is asked p questions about a misspelt word lets it pass with probability
 // 1 - (1 - f)^p. The checker counts its questions, so it can say how many misspelt words it has probably
@@ -45,7 +47,7 @@ class speller {
         std::string word;    // or the part of a word with hyphens that is wrong
         std::size_t offset;  // of the word in the text
     };
-    // In the order of the text.
+    // In the order of the text. Memory: some 100 bytes per word; a large text comes in blocks (words.hpp).
     std::vector<misspelling> misspelt(std::string_view text);
 
     std::uint64_t words() const { return words_; }  // of all texts

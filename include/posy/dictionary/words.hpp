@@ -20,8 +20,16 @@ namespace posy::dictionary {
 inline constexpr char nothing = '\0';
 inline constexpr std::size_t longest_word = 64;  // characters
 
-// Calls use(word, offset of its first byte in the text).
-void for_each_word(std::string_view text,
-                   const std::function<void(const std::string& word, std::size_t offset)>& use);
+// The word in its one form, the offset of its first byte in the text, and the bytes that it has there.
+using use_word = std::function<void(const std::string& word, std::size_t offset, std::string_view written)>;
+void for_each_word(std::string_view text, const use_word& use);
+
+// A line of a word list in the form that words of texts have; other characters stay as they are.
+std::string normal_form(std::string_view line);
+
+// Calls use(block, its offset) for pieces of whole lines, of some 64 KiB or one line that is longer, so that
+// what is kept per word is bounded by the block. No word goes over the end of a line.
+void for_each_block(std::string_view text,
+                    const std::function<void(std::string_view block, std::size_t offset)>& use);
 
 }  // namespace posy::dictionary
