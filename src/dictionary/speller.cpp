@@ -138,10 +138,11 @@ std::vector<speller::misspelling> speller::misspelt(std::string_view text) {
         for_each_part(words[i], [&](const std::string& part, std::size_t) { others.push_back(part); });
     }
     learn(others);
-    for (const auto& [each, forms] : all) {
-        if (std::ranges::any_of(forms, [&](const std::string& form) { return known_.at(form); })) continue;
-        for_each_part(each.word, [&](const std::string& part, std::size_t at) {
-            if (!known_.at(part)) wrong.push_back({part, each.offset + at});
+    for (const unknown& each : all) {
+        const auto is_known = [&](const std::string& form) { return known_.at(form); };
+        if (std::ranges::any_of(each.forms, is_known)) continue;
+        for_each_part(each.word.word, [&](const std::string& part, std::size_t at) {
+            if (!known_.at(part)) wrong.push_back({part, each.word.offset + at});
         });
     }
     return wrong;
