@@ -201,7 +201,7 @@ class Hostile(unittest.TestCase):
         self.empty_filter(1 << 20, "f.posy")
         self.posy("query", "--near", "f.posy", input=b"x" * 1024 + b"\n", status=1)
         self.posy("query", "--near", "f.posy", input=b"abc\n" + b"x" * 1025 + b"\n", status=2)
-        self.assertIn("standard input: at byte 4: a key of 1025 bytes; --near takes keys of at most 1024", self.stderr)
+        self.assertIn("standard input: at byte 4, line 2: a key of 1025 bytes; --near takes keys of at most 1024", self.stderr)
 
 
 if __name__ == "__main__":
