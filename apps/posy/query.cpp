@@ -32,6 +32,40 @@ bool asked(const Filter& filter, digest d) {
 }
 bool asked(const bloomier_map& map, digest d) { return map.find(d).has_value(); }
 
+// What a block prints. Keys that stand one after the other in its text are taken together, and where that is
+// all of them they are written from there.
+class printed_keys {
+  public:
+    explicit printed_keys(std::string_view block) : block_(block) {}
+
+    // A key of the block, with its value if it has one, and the end of a record.
+    void add(std::string_view key, std::string_view value, char end) {
+        const auto behind = static_cast<std::size_t>(key.data() - block_.data()) + key.size();
+        if (value.empty() && behind < block_.size() && block_[behind] == end)
+            return add_stretch({key.data(), key.size() + 1});
+        add_stretch({});
+        copied_.append(key).append(value).push_back(end);
+    }
+    void print() const {
+        if (!copied_.empty()) tool::print(copied_);
+        if (!stretch_.empty()) tool::print(stretch_);
+    }
+
+  private:
+    void add_stretch(std::string_view more) {
+        if (stretch_.data() + stretch_.size() == more.data()) {
+            stretch_ = {stretch_.data(), stretch_.size() + more.size()};
+        } else {
+            copied_.append(stretch_);
+            stretch_ = more;
+        }
+    }
+
+    std::string_view block_;
+    std::string copied_;
+    std::string_view stretch_;  // behind what was copied
+};
+
 template <class Filter>
 class query {
   public:
@@ -39,11 +73,11 @@ class query {
 
     // The keys of the block that are to be printed, and how many there are.
     struct answers {
-        std::string out;
+        printed_keys out;
         std::uint64_t asked = 0, found = 0;
     };
     answers operator()(const block& piece) const {
-        answers all;
+        answers all{printed_keys(piece.text)};
         answer(piece, all);
         return all;
     }
@@ -57,9 +91,7 @@ class query {
             if (yes == o_.invert) return;
             ++all.found;
             if (o_.count || o_.quiet || o_.json) return;
-            all.out.append(text);
-            if (value) all.out.append("\t").append(std::to_string(*value));
-            all.out.push_back(o_.keys.record_end());
+            all.out.add(text, value ? "\t" + std::to_string(*value) : "", o_.keys.record_end());
         };
         for_each_key(o_.keys, piece, [&](std::string_view key, std::string_view text) {
             if (o_.near && key.size() > longest_near)
@@ -131,7 +163,7 @@ void run(const options& o, const Filter& filter) {
             asked += all.asked;
             found += all.found;
             by_file.add(file->name, all.found);
-            if (!all.out.empty()) print(all.out);
+            all.out.print();
         };
     });
     if (o.json && !o.quiet) {
