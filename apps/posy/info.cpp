@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "foreign.hpp"
 #include "numbers.hpp"
 #include "posy/base/instructions.hpp"
 #include "posy/estimate.hpp"
@@ -332,6 +333,23 @@ std::string describe_others(const message& m, const std::string& name, bool json
     return s.print(json);
 }
 
+std::string describe(const foreign_filter& filter, const std::string& name, bool json) {
+    const auto about = filter.about();
+    sheet s;
+    s.add_name("file", name);
+    s.add("kind", name_of(filter.speaks()), "kind",
+          "filter of the format " + std::string(name_of(filter.speaks())));
+    s.add_number("bits", about.bits, "bits");
+    s.add_number("hashes", about.hashes, "hashes");
+    s.add("hash", about.hash, "hash", about.hash);
+    if (about.items) s.add_number("items", *about.items, "items");
+    s.add("fill", static_cast<double>(about.ones) / static_cast<double>(about.bits), "fill",
+          fixed(100 * static_cast<double>(about.ones) / static_cast<double>(about.bits), 2) + " %");
+    s.add_rate("false_positive_rate", about.false_positive_rate, "false-positive rate");
+    s.add_bytes("message_bytes", filter.to_bytes().size(), "file size");
+    return s.print(json);
+}
+
 std::string describe(message m, const std::string& name, bool json, bool verbose) {
     nlohmann::ordered_json j{{"file", name}};
     if (!std::visit([]<class Body>(const Body&) { return has_array<Body>; }, m.body))
@@ -359,6 +377,7 @@ std::string describe(message m, const std::string& name, bool json, bool verbose
 void add_info(command_line& app) {
     struct state {
         std::vector<std::string> files;
+        foreign_options foreign;
         reading_options reading;
         bool json = false, verbose = false;
     };
@@ -369,6 +388,7 @@ void add_info(command_line& app) {
                     "  posy info --json *.posy | jq .false_positive_rate");
     command.add_option("FILES", s->files, "Filters: files, URLs, or - for standard input").required();
     command.add_flag("--json", s->json, "Print one JSON object per filter");
+    s->foreign.add_to(command, "FILES are filters of another program, where their bytes do not tell");
     s->reading.add_to(command);
     command.add_flag("-v,--verbose", s->verbose, "Also show which CPU instructions and memory pages are used")
         .excludes("--json");
@@ -382,7 +402,11 @@ void add_info(command_line& app) {
                 text += (apart ? "\n" : "") + describe(std::move(m), name, s->json, s->verbose);
             };
             try {
-                for_each_message({file}, add, s->reading.limits());
+                if (const auto foreign = load_foreign(file, s->foreign)) {
+                    text = (first || s->json ? "" : "\n") + describe(*foreign, display_name(file), s->json);
+                } else {
+                    for_each_message({file}, add, s->reading.limits());
+                }
             } catch (const failure& why) {
                 if (!wrong.empty()) fmt::print(stderr, "posy: {}\n", wrong);
                 wrong = why.what();

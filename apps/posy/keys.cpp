@@ -254,6 +254,12 @@ digest key_options::hash(const hasher& hash, std::string_view key) const {
                                          : hash(key);  // for_each_key lets only integers pass
 }
 
+std::string key_options::bytes_of(std::string_view key) const {
+    if (!integers || several_fields()) return std::string(key);
+    const auto bytes = key_bytes(integer(key).value_or(0));
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
 void key_options::refuse_both_from_stdin(const std::string& filter) const {
     if (filter == "-" && (files.empty() || std::ranges::count(files, "-") != 0)) {
         throw failure(

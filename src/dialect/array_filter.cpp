@@ -15,8 +15,7 @@ unsigned classical_hashes(double bits_per_item) {
 }
 
 result<void> array_filter::insert(byte_view key) {
-    bits_.insert(key);
-    count_more(1);
+    count_more(bits_.insert(key) ? 1 : 0);  // what may be there already is not counted again
     return {};
 }
 

@@ -50,6 +50,14 @@ class hadoop_counters final : public foreign_filter {
     }
 
   private:
+    std::optional<std::vector<std::byte>> as_plain_hadoop() const override {
+        placed_bits plain(how_);
+        for (std::uint64_t at = 0; at < how_.bits; ++at)
+            if (counter(at) != 0) plain.bytes()[at / 8] |= std::byte{1} << (at % 8);
+        auto bytes = hadoop_head_of(how_);
+        append(bytes, plain.bytes());
+        return bytes;
+    }
     unsigned counter(std::uint64_t at) const {
         return std::to_integer<unsigned>(counters_[at / 2]) >> (at % 2 * 4) & 15;
     }

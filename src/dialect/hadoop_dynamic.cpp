@@ -61,6 +61,13 @@ class hadoop_rows final : public foreign_filter {
     }
 
   private:
+    std::optional<std::vector<std::byte>> as_plain_hadoop() const override {
+        if (rows_.size() != 1) return std::nullopt;
+        auto bytes = hadoop_head_of(how_);
+        append(bytes, rows_[0].bytes());
+        return bytes;
+    }
+
     placing how_;
     std::uint32_t of_row_, of_last_;
     std::vector<placed_bits> rows_;

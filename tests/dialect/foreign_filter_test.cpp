@@ -248,6 +248,22 @@ TEST(foreign_filter, a_chain_grows) {
     EXPECT_LT(rows->about().false_positive_rate, 10 * 1.2 * rate);
 }
 
+TEST(foreign_filter, becomes_another_only_where_bits_can_be_kept) {
+    const auto plain = *foreign_filter::make(dialect::hadoop, 100, rate);
+    const auto counting = *foreign_filter::make(dialect::hadoop_counting, 100, rate);
+    const auto rows = *foreign_filter::make(dialect::hadoop_dynamic, 100, rate);
+    for (int i = 0; i < 100; ++i)
+        for (const auto* each : {&plain, &counting, &rows})
+            ASSERT_TRUE((*each)->insert(as_byte_view(std::to_string(i))));
+    EXPECT_EQ(*counting->to_bytes(dialect::hadoop), plain->to_bytes());
+    EXPECT_EQ(*rows->to_bytes(dialect::hadoop), plain->to_bytes());
+    EXPECT_EQ(*plain->to_bytes(dialect::hadoop), plain->to_bytes());
+    EXPECT_FALSE(plain->to_bytes(dialect::hadoop_counting));
+    EXPECT_FALSE(plain->to_bytes(dialect::spark_v1));
+    ASSERT_TRUE(rows->insert(as_byte_view("one too many")));
+    EXPECT_FALSE(rows->to_bytes(dialect::hadoop));
+}
+
 // Whatever is cut off or changed gives an error or a filter that is written as it was read, never anything
 // else.
 TEST(foreign_filter, takes_damage) {

@@ -113,7 +113,13 @@ class foreign_filter {
     virtual std::vector<std::byte> to_bytes() const = 0;
     virtual facts about() const = 0;
 
+    // The same set in another format. Errors: all but the step from a filter of Hadoop's with counters, or of one
+    // row, to its plain one; elsewhere keys have other places, and the bits mean nothing there.
+    result<std::vector<std::byte>> to_bytes(dialect) const;
+
   protected:
+    // As Hadoop's plain filter, if it is that.
+    virtual std::optional<std::vector<std::byte>> as_plain_hadoop() const { return std::nullopt; }
     foreign_filter() = default;
     foreign_filter(const foreign_filter&) = default;
     foreign_filter& operator=(const foreign_filter&) = default;
