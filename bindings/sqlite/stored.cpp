@@ -1,7 +1,10 @@
 #include "stored.hpp"
 
+#include <cmath>
+
 #include "posy/algebra.hpp"
 #include "posy/estimate.hpp"
+#include "posy/standing.hpp"
 
 namespace posy::sqlite {
 namespace {
@@ -83,26 +86,30 @@ result<std::uint64_t> stored::estimate(std::string_view key) const {
     return cannot(kind(), "counts no keys; make a sketch with count_agg() or posy count");
 }
 
-result<double> stored::items() const {
-    const auto counted = [](std::uint64_t items) { return result<double>(static_cast<double>(items)); };
-    const auto of_filter = [](const bloom_filter& filter) -> result<double> {
-        return estimate_items(filter).value;
+result<std::optional<std::uint64_t>> stored::items() const {
+    using number = result<std::optional<std::uint64_t>>;
+    const auto of_filter = [](const bloom_filter& filter) -> number {
+        const auto stands = standing_of(filter);
+        if (!stands) return std::optional<std::uint64_t>();
+        return std::optional(static_cast<std::uint64_t>(std::llround(stands->items)));
     };
-    const auto of_unpacked = [&](const auto& filter) -> result<double> {
+    const auto of_made = [&](const result<bloom_filter>& filter) -> number {
         if (!filter) return filter.error();
         return of_filter(*filter);
     };
     return std::visit(
         overloaded{[&](const bloom_filter& filter) { return of_filter(filter); },
                    [&](const counting_filter& filter) { return of_filter(filter.projection()); },
-                   [&](const compressed_filter& filter) { return of_unpacked(filter.unpack()); },
-                   [&](const spectral_filter& filter) { return of_unpacked(filter.projection()); },
-                   [&](const sealed_filter& filter) { return counted(filter.items()); },
-                   [&](const bloomier_map& map) { return counted(map.items()); },
-                   [&](const growing_filter& filter) { return result<double>(estimate_items(filter).value); },
-                   [&](const window_filter& window) { return counted(window.items(window.latest())); },
-                   [&](const auto&) -> result<double> {
-                       return cannot(kind(), "does not know the number of different keys");
+                   [&](const compressed_filter& filter) { return of_made(filter.unpack()); },
+                   [&](const spectral_filter& filter) { return of_made(filter.projection()); },
+                   [&](const window_filter& window) -> number {
+                       return std::optional(window.items(window.latest()));
+                   },
+                   [&]<class Body>(const Body& body) -> number {
+                       if constexpr (requires { body.items(); })
+                           return std::optional(body.items());
+                       else
+                           return cannot(kind(), "does not know the number of different keys");
                    }},
         body_);
 }

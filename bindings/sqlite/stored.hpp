@@ -27,8 +27,9 @@ class stored {
     // How often a key was counted, or a little more.
     result<std::uint64_t> estimate(std::string_view key) const;
 
-    // Different keys: counted where the kind counts them, estimated from the bits where it does not.
-    result<double> items() const;
+    // Different keys: those inserted, or an estimate where the bits say that keys were repeated. Nothing for
+    // an intersection, whose bits do not tell.
+    result<std::optional<std::uint64_t>> items() const;
     // Of false positives, from the actual bits.
     result<double> rate() const;
     // An object in JSON.
