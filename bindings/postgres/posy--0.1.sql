@@ -37,7 +37,7 @@ CREATE FUNCTION compare(filter, filter) RETURNS jsonb AS 'MODULE_PATHNAME', 'pos
 
 -- Aggregates.
 CREATE FUNCTION filter_agg_add(internal, "any", bigint, float8) RETURNS internal AS 'MODULE_PATHNAME', 'posy_filter_agg_add' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-CREATE FUNCTION filter_union_add(internal, filter) RETURNS internal AS 'MODULE_PATHNAME', 'posy_filter_union_add' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+CREATE FUNCTION filter_union_add(internal, filter) RETURNS internal AS 'MODULE_PATHNAME', 'posy_filter_union_add' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000;
 CREATE FUNCTION filter_agg_combine(internal, internal) RETURNS internal AS 'MODULE_PATHNAME', 'posy_filter_agg_combine' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 CREATE FUNCTION filter_agg_serialize(internal) RETURNS bytea AS 'MODULE_PATHNAME', 'posy_filter_agg_serialize' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION filter_agg_deserialize(bytea, internal) RETURNS internal AS 'MODULE_PATHNAME', 'posy_filter_agg_deserialize' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;

@@ -1,4 +1,4 @@
-"""PostgreSQL servers of the tests: temporary ones, of the installed release, with the extension as it was built.
+"""PostgreSQL servers of the tests, which are started as TEST MODULE SCRIPTS POSY [unittest arguments]: temporary ones, of the installed release, with the extension as it was built.
 
 A server finds its extensions by its own place. So a test has a tree with copies of the server's programs, links to its other
 files, and the extension among them; nothing is installed, and no service is touched. The server does not run as root, so root
@@ -10,10 +10,13 @@ import pwd
 import shutil
 import socket
 import subprocess
+import sys
 import tempfile
+import unittest
 
 from waiting import until
 
+MODULE, SCRIPTS, POSY = (os.path.abspath(each) for each in sys.argv[1:4])
 BINARIES = "/usr/lib/postgresql/15/bin"
 USER = "postgres"
 
@@ -30,9 +33,9 @@ def free_port():
 
 
 class Tree:
-    """An installation with the extension: module is posy.so, scripts the folder of its SQL."""
+    """An installation with the extension."""
 
-    def __init__(self, folder, module, scripts):
+    def __init__(self, folder):
         self.bin, lib, share = (os.path.join(folder, "usr", each) for each in
                                 ("lib/postgresql/15/bin", "lib/postgresql/15/lib", "share/postgresql/15"))
         for made in (self.bin, lib, os.path.join(share, "extension")):
@@ -42,8 +45,8 @@ class Tree:
         self.link("/usr/lib/postgresql/15/lib", lib)
         self.link("/usr/share/postgresql/15", share)
         self.link("/usr/share/postgresql/15/extension", os.path.join(share, "extension"))
-        for file in [module, *glob.glob(os.path.join(scripts, "posy*.sql")), os.path.join(scripts, "posy.control")]:
-            into = lib if file == module else os.path.join(share, "extension")
+        for file in [MODULE, *glob.glob(os.path.join(SCRIPTS, "posy*.sql")), os.path.join(SCRIPTS, "posy.control")]:
+            into = lib if file == MODULE else os.path.join(share, "extension")
             target = os.path.join(into, os.path.basename(file))
             if os.path.lexists(target):  # of an installed Posy
                 os.unlink(target)
@@ -57,12 +60,12 @@ class Tree:
 
 
 class Server:
-    """A running server with an empty database that has the extension; `with Server(...) as server`."""
+    """A running server; `with Server() as server`."""
 
-    def __init__(self, module, scripts, settings=(), initdb=("--encoding=UTF8", "--locale=C.UTF-8")):
+    def __init__(self, settings=(), initdb=("--encoding=UTF8", "--locale=C.UTF-8")):
         self.folder = tempfile.mkdtemp(prefix="posy-pg-")
         os.chmod(self.folder, 0o755)
-        self.tree = Tree(self.folder, module, scripts)
+        self.tree = Tree(self.folder)
         self.data, self.port, self.settings = os.path.join(self.folder, "data"), free_port(), list(settings)
         self.log = os.path.join(self.folder, "log")
         os.mkdir(self.data)
@@ -107,10 +110,9 @@ class Server:
     def __exit__(self, *_):
         self.close()
 
-    def try_psql(self, sql, database="postgres", *options):
+    def try_psql(self, sql, database="postgres"):
         """psql itself; the script stops at its first error."""
-        return subprocess.run([os.path.join(BINARIES, "psql"), "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-h", self.folder, "-p",
-                               str(self.port), "-U", USER, "-d", database, *options], input=sql, capture_output=True, text=True, check=False)
+        return subprocess.run(self.psql(database), input=sql, capture_output=True, text=True, check=False)
 
     def query(self, sql, database="postgres"):
         """What a script prints, without the line break at its end."""
@@ -126,8 +128,34 @@ class Server:
             raise AssertionError(f"no error: {sql}\n{done.stdout}")
         return done.stderr
 
-    def psql_process(self, sql, database="postgres"):
-        """A psql in the background."""
-        process = subprocess.Popen([os.path.join(BINARIES, "psql"), "-X", "-q", "-A", "-t", "-h", self.folder, "-p", str(self.port), "-U", USER,
-                                    "-d", database, "-c", sql], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        return process
+    def background(self, sql):
+        """A psql that is not waited for."""
+        return subprocess.Popen([*self.psql(), "-c", sql], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+    def psql(self, database="postgres"):
+        return [os.path.join(BINARIES, "psql"), "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-h", self.folder, "-p", str(self.port),
+                "-U", USER, "-d", database]
+
+
+class ServerTest(unittest.TestCase):
+    """Tests that share a server with the extension."""
+
+    settings = ()
+
+    @classmethod
+    def setUpClass(cls):
+        cls.server = Server(cls.settings)
+        cls.addClassCleanup(cls.server.close)
+        cls.server.query("CREATE EXTENSION posy")
+
+    def sql(self, text):
+        return self.server.query(text)
+
+
+def tool(*arguments, stdin=None):
+    """What posy prints, as bytes."""
+    return subprocess.run([POSY, *arguments], input=stdin, stdout=subprocess.PIPE, check=True).stdout
+
+
+def main():
+    unittest.main(argv=[sys.argv[0], *sys.argv[4:]])
