@@ -5,25 +5,6 @@
 #include "json.hpp"
 #include "lookups.hpp"
 
-namespace posy::postgres {
-namespace {
-
-// The result of changing the first argument by the second.
-template <class Change>
-Datum combined(FunctionCallInfo fcinfo, const Change& change) {
-    const struct varlena *a = PG_GETARG_VARLENA_PP(0), *b = PG_GETARG_VARLENA_PP(1);
-    Datum value = 0;
-    guarded([&] {
-        auto into = body_of<bloom_filter>(a);
-        *change(into, body_of<bloom_filter>(b));
-        value = datum_of(write_value(into));
-    });
-    return value;
-}
-
-}  // namespace
-}  // namespace posy::postgres
-
 using namespace posy;  // of this file alone: the functions that SQL calls are in no namespace
 using namespace posy::postgres;
 
@@ -67,10 +48,11 @@ POSY_SQL(posy_filter_intersection_size) {
 }
 
 POSY_SQL(posy_filter_unite) {
-    return combined(fcinfo, [](bloom_filter& into, const bloom_filter& from) { return unite(into, from); });
+    return combined<bloom_filter>(
+        fcinfo, [](bloom_filter& into, const bloom_filter& from) { return unite(into, from); });
 }
 
 POSY_SQL(posy_filter_intersect) {
-    return combined(fcinfo,
-                    [](bloom_filter& into, const bloom_filter& from) { return intersect(into, from); });
+    return combined<bloom_filter>(
+        fcinfo, [](bloom_filter& into, const bloom_filter& from) { return intersect(into, from); });
 }

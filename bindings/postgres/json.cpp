@@ -22,6 +22,16 @@ std::string seed_text(const hash_seed& seed) {
     return room;
 }
 
+// What all have.
+template <class Body>
+json_object about(const Body& body, std::size_t stored_bytes) {
+    return json_object()
+        .add("kind", name_of(kind_of_body<Body>))
+        .add("hash", name_of(body.hash().family()))
+        .add("seed", seed_text(body.hash().seed()))
+        .add("stored_bytes", std::uint64_t{stored_bytes});
+}
+
 }  // namespace
 
 // Names and texts are ours, and need no escapes.
@@ -51,13 +61,10 @@ std::string info_of(const bloom_filter& f, std::size_t stored_bytes) {
     const geometry& g = f.geometry();
     const auto of = f.provenance();
     const auto stands = standing_of(f);
-    json_object all;
-    all.add("kind", name_of(message_kind::filter))
+    return about(f, stored_bytes)
         .add("bits", g.bits)
         .add("hashes", std::uint64_t{g.hashes})
         .add("layout", name_of(g.layout))
-        .add("hash", name_of(g.hash))
-        .add("seed", seed_text(g.seed))
         .add("intersection", of.intersection)
         .add("planned_items", of.planned ? std::optional(of.planned->items) : std::nullopt)
         .add("items", of.items)
@@ -68,8 +75,35 @@ std::string info_of(const bloom_filter& f, std::size_t stored_bytes) {
         .add("false_positive_rate", f.false_positive_rate())
         .add("planned_false_positive_rate", of.planned ? std::optional(of.planned->rate) : std::nullopt)
         .add("memory_bytes", std::uint64_t{f.bits().words().size_bytes()})
-        .add("stored_bytes", std::uint64_t{stored_bytes});
-    return all.text();
+        .text();
+}
+
+std::string info_of(const sealed_filter& f, std::size_t stored_bytes) {
+    return about(f, stored_bytes)
+        .add("items", f.items())
+        .add("false_positive_rate", f.false_positive_rate())
+        .text();
+}
+
+std::string info_of(const bloomier_map& m, std::size_t stored_bytes) {
+    return about(m, stored_bytes)
+        .add("items", m.items())
+        .add("value_bits", std::uint64_t{m.value_bits()})
+        .add("false_positive_rate", m.false_positive_rate())
+        .text();
+}
+
+std::string info_of(const count_min& c, std::size_t stored_bytes) {
+    return about(c, stored_bytes)
+        .add("width", c.width())
+        .add("depth", std::uint64_t{c.depth()})
+        .add("rule", name_of(c.rule()))
+        .add("total", c.total())
+        .add("epsilon", c.epsilon())
+        .add("delta", c.delta())
+        .add("error_bound", c.error_bound())
+        .add("memory_bytes", c.memory_bytes())
+        .text();
 }
 
 std::string json_of(const comparison& c) {

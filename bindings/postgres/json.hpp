@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "posy/estimate.hpp"
-#include "posy/message_kind.hpp"
+#include "posy/message.hpp"
 
 namespace posy::postgres {
 
@@ -32,6 +32,9 @@ class json_object {
 };
 
 std::string info_of(const bloom_filter&, std::size_t stored_bytes);
+std::string info_of(const sealed_filter&, std::size_t stored_bytes);
+std::string info_of(const bloomier_map&, std::size_t stored_bytes);
+std::string info_of(const count_min&, std::size_t stored_bytes);
 std::string json_of(const comparison&);
 
 }  // namespace posy::postgres

@@ -90,4 +90,17 @@ Body body_of(const struct varlena* value) {
     return std::move(*read_value<Body>(bytes_of(value)));
 }
 
+// The result of changing the first argument by the second.
+template <class Body, class Change>
+Datum combined(FunctionCallInfo fcinfo, const Change& change) {
+    const struct varlena *a = PG_GETARG_VARLENA_PP(0), *b = PG_GETARG_VARLENA_PP(1);
+    Datum value = 0;
+    guarded([&] {
+        auto into = body_of<Body>(a);
+        *change(into, body_of<Body>(b));
+        value = datum_of(write_value(into));
+    });
+    return value;
+}
+
 }  // namespace posy::postgres

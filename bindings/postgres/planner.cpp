@@ -1,4 +1,4 @@
-// How many rows pass may_contain(filter, column), for the planner.
+// How many rows pass may_contain(set, column), for the planner.
 //
 // The most common values of the column are asked themselves. Of the others, the planner's assumption for
 // joins is made: that all keys of the filter are in the column. So n keys are n of its D different values,
@@ -38,8 +38,9 @@ struct column {
 };
 
 // A filter that is known when the query is planned.
+template <class Body>
 struct known_filter {
-    owned<bloom_filter>* held;
+    owned<Body>* held;
     double items = 0, rate = 0;
 
     bool passes(const key_form& form, Datum value) const {
@@ -49,15 +50,21 @@ struct known_filter {
     }
 };
 
-known_filter filter_of(const Const* constant) {
+double items_of(const sealed_filter& f) { return static_cast<double>(f.items()); }
+double items_of(const bloom_filter& f) {
+    const auto stands = standing_of(f);
+    return stands ? stands->items : HUGE_VAL;
+}
+
+template <class Body>
+known_filter<Body> filter_of(const Const* constant) {
     const struct varlena* value =
         pg_detoast_datum_packed(reinterpret_cast<struct varlena*>(DatumGetPointer(constant->constvalue)));
-    known_filter known{owned<bloom_filter>::in(CurrentMemoryContext)};
+    known_filter<Body> known{owned<Body>::in(CurrentMemoryContext)};
     guarded([&] {
-        known.held->set(std::move(*read_value<bloom_filter>(bytes_of(value))));
-        const auto stands = standing_of(*known.held->object);
+        known.held->set(std::move(*read_value<Body>(bytes_of(value))));
+        known.items = items_of(*known.held->object);
         known.rate = known.held->object->false_positive_rate();
-        known.items = stands ? stands->items : HUGE_VAL;
     });
     return known;
 }
@@ -76,7 +83,8 @@ struct slot {
     }
 };
 
-double share_of_others(const known_filter& filter, const key_form& form, const column& c, int common,
+template <class Body>
+double share_of_others(const known_filter<Body>& filter, const key_form& form, const column& c, int common,
                        int common_passing) {
     const double members = std::max(0.0, filter.items - common_passing);
     const double different = std::max(1.0, c.different - common);
@@ -91,7 +99,8 @@ double share_of_others(const known_filter& filter, const key_form& form, const c
     return fewer ? std::max(passing / sample, filter.rate) : most;
 }
 
-double share_of(const known_filter& filter, const key_form& form, const column& c) {
+template <class Body>
+double share_of(const known_filter<Body>& filter, const key_form& form, const column& c) {
     slot common(c, STATISTIC_KIND_MCV, ATTSTATSSLOT_VALUES | ATTSTATSSLOT_NUMBERS);
     double all = 0, passing = 0;
     int values_passing = 0;
@@ -125,6 +134,7 @@ column column_of(PlannerInfo* root, Node* key, int relation, Oid function) {
     return c;
 }
 
+template <class Body>
 double selectivity(PlannerInfo* root, List* arguments, int relation, Oid function, Oid collation) {
     if (list_length(arguments) != 2) return unknown_share;
     Node* value = estimate_expression_value(root, static_cast<Node*>(linitial(arguments)));
@@ -134,31 +144,38 @@ double selectivity(PlannerInfo* root, List* arguments, int relation, Oid functio
     auto* key = static_cast<Node*>(lsecond(arguments));
     const key_form form = key_form::of_type(exprType(key), collation);
     column c = column_of(root, key, relation, function);
-    const double share = share_of(filter_of(constant), form, c);
+    const double share = share_of(filter_of<Body>(constant), form, c);
     ReleaseVariableStats(c.stats);
     return std::clamp(share, 0.0, 1.0);
 }
 
-}  // namespace
-}  // namespace posy::postgres
-
-using namespace posy::postgres;  // of this file alone: the functions that SQL calls are in no namespace
-
 // For the function.
-POSY_SQL(posy_may_contain_support) {
+template <class Body>
+Datum support(FunctionCallInfo fcinfo) {
     auto* request = reinterpret_cast<Node*>(PG_GETARG_POINTER(0));
     if (!IsA(request, SupportRequestSelectivity)) PG_RETURN_POINTER(nullptr);
     auto* asked = reinterpret_cast<SupportRequestSelectivity*>(request);
     if (asked->is_join) PG_RETURN_POINTER(nullptr);
     asked->selectivity =
-        selectivity(asked->root, asked->args, asked->varRelid, asked->funcid, asked->inputcollid);
+        selectivity<Body>(asked->root, asked->args, asked->varRelid, asked->funcid, asked->inputcollid);
     PG_RETURN_POINTER(asked);
 }
 
 // For the operator.
-POSY_SQL(posy_may_contain_selectivity) {
+template <class Body>
+Datum restriction(FunctionCallInfo fcinfo) {
     auto* root = reinterpret_cast<PlannerInfo*>(PG_GETARG_POINTER(0));
     auto* arguments = reinterpret_cast<List*>(PG_GETARG_POINTER(2));
-    PG_RETURN_FLOAT8(
-        selectivity(root, arguments, PG_GETARG_INT32(3), get_opcode(PG_GETARG_OID(1)), PG_GET_COLLATION()));
+    PG_RETURN_FLOAT8(selectivity<Body>(root, arguments, PG_GETARG_INT32(3), get_opcode(PG_GETARG_OID(1)),
+                                       PG_GET_COLLATION()));
 }
+
+}  // namespace
+}  // namespace posy::postgres
+
+using namespace posy;  // of this file alone: the functions that SQL calls are in no namespace
+
+POSY_SQL(posy_filter_support) { return postgres::support<bloom_filter>(fcinfo); }
+POSY_SQL(posy_filter_selectivity) { return postgres::restriction<bloom_filter>(fcinfo); }
+POSY_SQL(posy_sealed_filter_support) { return postgres::support<sealed_filter>(fcinfo); }
+POSY_SQL(posy_sealed_filter_selectivity) { return postgres::restriction<sealed_filter>(fcinfo); }

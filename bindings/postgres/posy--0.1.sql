@@ -16,13 +16,13 @@ CREATE CAST (bytea AS filter) WITH FUNCTION filter(bytea);
 CREATE CAST (filter AS bytea) WITHOUT FUNCTION;
 
 -- Lookups.
-CREATE FUNCTION may_contain_support(internal) RETURNS internal AS 'MODULE_PATHNAME', 'posy_may_contain_support' LANGUAGE C STRICT;
-CREATE FUNCTION may_contain_selectivity(internal, oid, internal, int4) RETURNS float8
-  AS 'MODULE_PATHNAME', 'posy_may_contain_selectivity' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION filter_support(internal) RETURNS internal AS 'MODULE_PATHNAME', 'posy_filter_support' LANGUAGE C STRICT;
+CREATE FUNCTION filter_selectivity(internal, oid, internal, int4) RETURNS float8
+  AS 'MODULE_PATHNAME', 'posy_filter_selectivity' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION may_contain(filter, "any") RETURNS boolean AS 'MODULE_PATHNAME', 'posy_filter_may_contain'
-  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 2 SUPPORT may_contain_support;
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 2 SUPPORT filter_support;
 COMMENT ON FUNCTION may_contain(filter, "any") IS 'false: the key is certainly not in the set';
-CREATE OPERATOR @> (LEFTARG = filter, RIGHTARG = "any", FUNCTION = may_contain, RESTRICT = may_contain_selectivity);
+CREATE OPERATOR @> (LEFTARG = filter, RIGHTARG = "any", FUNCTION = may_contain, RESTRICT = filter_selectivity);
 
 -- What a filter holds.
 CREATE FUNCTION items(filter) RETURNS bigint AS 'MODULE_PATHNAME', 'posy_filter_items' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;

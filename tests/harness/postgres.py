@@ -128,9 +128,14 @@ class Server:
             raise AssertionError(f"no error: {sql}\n{done.stdout}")
         return done.stderr
 
-    def background(self, sql):
+    def background(self, sql, database="postgres"):
         """A psql that is not waited for."""
-        return subprocess.Popen([*self.psql(), "-c", sql], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        return subprocess.Popen([*self.psql(database), "-c", sql], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+    def dump(self, database):
+        """The script that makes a database again."""
+        return subprocess.run([os.path.join(BINARIES, "pg_dump"), "-h", self.folder, "-p", str(self.port), "-U", USER, database],
+                              stdout=subprocess.PIPE, text=True, check=True).stdout
 
     def psql(self, database="postgres"):
         return [os.path.join(BINARIES, "psql"), "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-h", self.folder, "-p", str(self.port),

@@ -55,6 +55,13 @@ class Parallel(ServerTest):
     def test_filter_union(self):
         self.check("SELECT md5(filter_union(names)::bytea) FROM days")
 
+    def test_sealed_filters_and_maps(self):
+        self.check("SELECT md5(seal_agg(name, 0.001)::bytea) FROM events")
+        self.check("SELECT md5(map_agg(id, day, 0.001)::bytea) FROM events")
+
+    def test_counts(self):
+        self.check("SELECT md5(count_min_agg(name, 0.001, 0.01)::bytea) FROM events")
+
     def test_lookups_run_on_workers(self):
         self.sql("CREATE TABLE kept AS SELECT filter_agg(id, 1000, 0.001) AS f FROM events WHERE id <= 1000")
         query = "SELECT count(*) FROM events WHERE may_contain((SELECT f FROM kept), id)"

@@ -67,6 +67,23 @@ class Tool(ServerTest):
             theirs = tool("build", "--items", "3000", "--fpr", "0.000001", *options, "-o", "-", "-", stdin=LINES)
             self.assertEqual(self.sql(f"SELECT count(*) FROM lines WHERE {literal(theirs)}::filter @> line"), str(LINES.count(10)), options)
 
+    def test_sealed_filters_and_maps(self):
+        self.write("sealed.posy", self.value("SELECT seal_agg(line, 0.000001) FROM lines"))
+        self.assertEqual(tool("query", "sealed.posy", "-", stdin=LINES + b"nobody\n"), LINES)
+        theirs = tool("seal", "--fpr", "0.000001", "-o", "-", "-", stdin=LINES)
+        self.assertEqual(self.value("SELECT seal_agg(line, 0.000001) FROM lines"), theirs)
+        pairs = "".join(f"key{i}\t{i * i}\n" for i in range(1000)).encode()
+        theirs = tool("seal", "--values", "--fpr", "0.001", "-o", "-", "-", stdin=pairs)
+        self.assertEqual(self.value("SELECT map_agg('key' || i, i * i, 0.001) FROM generate_series(0, 999) i"), theirs)
+        self.assertEqual(self.sql(f"SELECT count(*) FROM generate_series(0, 999) i WHERE lookup({literal(theirs)}::bloomier_map, 'key' || i) = i * i"), "1000")
+
+    def test_counts(self):
+        self.write("counts.posy", self.value("SELECT count_min_agg(line, 0.0001, 0.01) FROM lines, generate_series(1, 3)"))
+        self.assertEqual(tool("count", "--ask", "counts.posy", "-", stdin=b"user7\n2999\n").split(), [b"3", b"user7", b"3", b"2999"])
+        theirs = tool("count", "--plain", "--top", "0", "--counter-bits", "64", "--epsilon", "0.0001", "--delta", "0.01", "-o", "-", "-", stdin=LINES)
+        self.assertEqual(self.value("SELECT count_min_agg(line, 0.0001, 0.01) FROM lines"), theirs)
+        self.assertEqual(self.sql(f"SELECT estimate({literal(theirs)}::count_min, 'Zürich')"), "1")
+
     def write(self, name, content):
         folder = self.server.folder
         os.chdir(folder)

@@ -35,7 +35,7 @@ SELECT names @> row(1, 2) FROM kept;
 SELECT filter_agg(name, 10, 0.01) IS NULL AS no_rows FROM users WHERE false;
 SELECT items(filter_agg(NULL::text, 10, 0.01)) AS only_nulls FROM users;
 SELECT items(filter_agg(CASE WHEN id <= 10 THEN id END, 10, 0.01)) AS ten FROM users;
-SELECT may_contain(NULL, 1) IS NULL AS null_filter, ids @> NULL::int IS NULL AS null_key FROM kept;
+SELECT may_contain(NULL::filter, 1) IS NULL AS null_filter, ids @> NULL::int IS NULL AS null_key FROM kept;
 SELECT filter_union(f) IS NULL AS no_filters FROM (VALUES (NULL::filter)) v(f);
 SELECT filter_agg(id, NULL, 0.01) FROM users;
 SELECT filter_agg(id, 0, 0.01) FROM users;
