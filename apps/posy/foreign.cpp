@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 #include <sys/stat.h>
 
+#include "info_sheet.hpp"
 #include "input_stream.hpp"
 #include "posy/base/file.hpp"
 #include "posy/base/names.hpp"
@@ -69,6 +70,23 @@ void save_foreign(const std::string& path, byte_view bytes) {
     auto file = take(base::atomic_file::create(path), path);
     take(base::write_fully(file.get(), bytes), path);
     take(file.commit(), path);
+}
+
+std::string describe(const foreign_filter& filter, const std::string& name, bool json) {
+    const auto about = filter.about();
+    sheet s;
+    s.add_name("file", name);
+    s.add("kind", name_of(filter.speaks()), "kind",
+          "filter of the format " + std::string(name_of(filter.speaks())));
+    s.add_number("bits", about.bits, "bits");
+    s.add_number("hashes", about.hashes, "hashes");
+    s.add("hash", about.hash, "hash", about.hash);
+    if (about.items) s.add_number("items", *about.items, "items");
+    s.add("fill", static_cast<double>(about.ones) / static_cast<double>(about.bits), "fill",
+          fixed(100 * static_cast<double>(about.ones) / static_cast<double>(about.bits), 2) + " %");
+    s.add_rate("false_positive_rate", about.false_positive_rate, "false-positive rate");
+    s.add_bytes("message_bytes", filter.to_bytes().size(), "file size");
+    return s.print(json);
 }
 
 }  // namespace posy::tool

@@ -28,4 +28,7 @@ std::unique_ptr<foreign_filter> load_foreign(const std::string& path, const fore
 // Written to a temporary name first, unless it is standard output.
 void save_foreign(const std::string& path, byte_view);
 
+// What 'posy info' says of it.
+std::string describe(const foreign_filter&, const std::string& name, bool json);
+
 }  // namespace posy::tool

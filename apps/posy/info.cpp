@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "foreign.hpp"
+#include "info_sheet.hpp"
 #include "numbers.hpp"
 #include "posy/base/instructions.hpp"
 #include "posy/estimate.hpp"
@@ -51,16 +52,6 @@ nlohmann::ordered_json different_items(const bloom_filter& plain) {
     return j;
 }
 
-std::string seed_of(const hash_seed& seed) { return fmt::format("0x{:016x}{:016x}", seed.high, seed.low); }
-
-std::string hash_text(hash_family family, const hash_seed& seed) {
-    return fmt::format(
-        "{}, seed {}", name_of(family),
-        seed.high != 0 ? fmt::format("0x{:x}{:016x}", seed.high, seed.low) : std::to_string(seed.low));
-}
-
-std::string hashes_text(const geometry& g) { return fmt::format("{}, {}", g.hashes, name_of(g.layout)); }
-
 std::string planned_text(std::uint64_t planned, double beyond) {
     return count(static_cast<double>(planned)) + (beyond > 0 ? "; exceeded by " + count(beyond) : "");
 }
@@ -102,10 +93,6 @@ nlohmann::ordered_json to_json(const facts& f, const bloom_filter& plain) {
     };
     j.update(f.fields);
     return j;
-}
-
-std::string row(std::string_view what, const std::string& value) {
-    return fmt::format("{:<22}{}\n", what, value);
 }
 
 // What was planned, what is there, and the rates of both.
@@ -204,47 +191,6 @@ template <class Body>
 concept has_array = std::same_as<Body, bloom_filter> || std::same_as<Body, counting_filter> ||
     std::same_as<Body, compressed_filter> || std::same_as<Body, filter_delta>;
 
-// Of all other kinds: a field for programs and a row for people.
-class sheet {
-  public:
-    void add(const char* field, nlohmann::ordered_json value, std::string_view what,
-             const std::string& text) {
-        fields_[field] = std::move(value);
-        text_ += row(what, text);
-    }
-    void add_number(const char* field, std::uint64_t n, std::string_view what) {
-        add(field, n, what, count(static_cast<double>(n)));
-    }
-    void add_bytes(const char* field, std::uint64_t n, std::string_view what) {
-        add(field, n, what, bytes(n));
-    }
-    void add_rate(const char* field, double share, std::string_view what) {
-        add(field, share, what, rate(share));
-    }
-    void add_hash(const hasher& hash) {
-        add("hash", name_of(hash.family()), "hash", hash_text(hash.family(), hash.seed()));
-        fields_["seed"] = seed_of(hash.seed());
-    }
-    void add_hashes(const geometry& g) {
-        add("hashes", g.hashes, "hashes", hashes_text(g));
-        fields_["layout"] = name_of(g.layout);
-    }
-    void add_planned(std::uint64_t items, double beyond) {
-        add("planned_items", items, "items planned", planned_text(items, beyond));
-        fields_["past_plan"] = beyond > 0;
-    }
-    void add_name(const char* field, std::string_view name) { add(field, name, field, std::string(name)); }
-    void add_estimate(const estimate& items) {
-        add("estimated_items", tool::to_json(items), "different items", range(items) + " at 95 %");
-    }
-
-    std::string print(bool json) const { return json ? fields_.dump(2) + "\n" : text_; }
-
-  private:
-    nlohmann::ordered_json fields_ = nlohmann::ordered_json::object();
-    std::string text_;
-};
-
 void add_own(sheet& s, const growing_filter& filter) {
     s.add_number("bits", filter.bits(), "bits");
     s.add_number("arrays", filter.arrays().size(), "arrays");
@@ -330,23 +276,6 @@ std::string describe_others(const message& m, const std::string& name, bool json
     if (const std::uint64_t memory = memory_of(m.body); memory > 0)
         s.add_bytes("memory_bytes", memory, "memory");
     s.add_bytes("message_bytes", m.size, "message");
-    return s.print(json);
-}
-
-std::string describe(const foreign_filter& filter, const std::string& name, bool json) {
-    const auto about = filter.about();
-    sheet s;
-    s.add_name("file", name);
-    s.add("kind", name_of(filter.speaks()), "kind",
-          "filter of the format " + std::string(name_of(filter.speaks())));
-    s.add_number("bits", about.bits, "bits");
-    s.add_number("hashes", about.hashes, "hashes");
-    s.add("hash", about.hash, "hash", about.hash);
-    if (about.items) s.add_number("items", *about.items, "items");
-    s.add("fill", static_cast<double>(about.ones) / static_cast<double>(about.bits), "fill",
-          fixed(100 * static_cast<double>(about.ones) / static_cast<double>(about.bits), 2) + " %");
-    s.add_rate("false_positive_rate", about.false_positive_rate, "false-positive rate");
-    s.add_bytes("message_bytes", filter.to_bytes().size(), "file size");
     return s.print(json);
 }
 
