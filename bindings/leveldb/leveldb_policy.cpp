@@ -20,14 +20,14 @@ class policy : public leveldb::FilterPolicy {
     void CreateFilter(const leveldb::Slice* keys, int n, std::string* to) const override {
         const auto count = static_cast<std::size_t>(std::max(n, 0));
         std::vector<digest> digests(count);
-        for (std::size_t i = 0; i < count; ++i) digests[i] = hash_(view(keys[i]));
+        for (std::size_t i = 0; i < count; ++i) digests[i] = digest_of(keys[i]);
         std::vector<std::byte> block;
         sealed_block::append(digests, bytes_for(count), block);
         to->append(reinterpret_cast<const char*>(block.data()), block.size());
     }
 
     bool KeyMayMatch(const leveldb::Slice& key, const leveldb::Slice& filter) const override {
-        return sealed_block::may_contain(as_byte_view(view(filter)), hash_(view(key)));
+        return sealed_block::may_contain(as_byte_view(view(filter)), digest_of(key));
     }
 
   private:
@@ -37,8 +37,11 @@ class policy : public leveldb::FilterPolicy {
         return (std::max<std::size_t>(keys * bits_per_key_, 64) + 7) / 8 + 1;
     }
 
+    static digest digest_of(const leveldb::Slice& key) {
+        return hash::fold64_of_bytes(as_byte_view(view(key)), 0);
+    }
+
     std::size_t bits_per_key_;
-    hasher hash_{hash_family::fold64};
 };
 
 }  // namespace
