@@ -52,10 +52,6 @@ nlohmann::ordered_json different_items(const bloom_filter& plain) {
     return j;
 }
 
-std::string planned_text(std::uint64_t planned, double beyond) {
-    return count(static_cast<double>(planned)) + (beyond > 0 ? "; exceeded by " + count(beyond) : "");
-}
-
 nlohmann::ordered_json to_json(const facts& f, const bloom_filter& plain) {
     const geometry& g = plain.geometry();
     const provenance& of = plain.provenance();

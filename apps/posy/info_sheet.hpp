@@ -30,7 +30,11 @@ inline std::string hashes_text(const geometry& g) {
     return fmt::format("{}, {}", g.hashes, name_of(g.layout));
 }
 
-// Of all other kinds: a field for programs and a row for people.
+inline std::string planned_text(std::uint64_t planned, double beyond) {
+    return count(static_cast<double>(planned)) + (beyond > 0 ? "; exceeded by " + count(beyond) : "");
+}
+
+// A field for programs and a row for people of each fact.
 class sheet {
   public:
     void add(const char* field, nlohmann::ordered_json value, std::string_view what,
