@@ -201,7 +201,8 @@ void add_own(sheet& s, const window_filter& filter) {
     // posy seen counts microseconds.
     const auto add_time = [&](const char* field, std::uint64_t microseconds, std::string_view what) {
         const double seconds = static_cast<double>(microseconds) / 1e6;
-        s.add(field, seconds, what, fmt::format("{} seconds", seconds));
+        const std::string text = duration(std::chrono::microseconds(microseconds));
+        s.add(field, seconds, what, seconds < 60 ? text : fmt::format("{} ({} seconds)", text, seconds));
     };
     const std::uint64_t items = filter.items(filter.latest()), planned = filter.planned().items;
     s.add_number("bits", filter.geometry().bits * filter.arrays(filter.latest()), "bits");
