@@ -20,6 +20,7 @@ void add_convert(command_line& app) {
     command.add_option("FILE", s->file, "The filter; - for standard input").required();
     s->from.add_to(command,
                    "The format of the filter, where its bytes do not tell (bip158, leveldb, a pipe)");
+    s->from.add_column_to(command);
     command.add_option("--to FORMAT", s->to, "The format to write").required().one_of(names_of<dialect>());
     command.add_option("-o,--output FILE", s->output, "File to write; - for standard output").shows_default();
     command.runs([s] {

@@ -47,6 +47,11 @@ void foreign_options::add_to(command_line& command, const std::string& what) {
         .needs("--format");
 }
 
+void foreign_options::add_column_to(command_line& command) {
+    command.add_option("--column NAME", column,
+                       "The column of a Parquet file whose filters are asked; a.b is b in a structure");
+}
+
 std::optional<dialect> foreign_options::asked_for() const { return named<dialect>(format); }
 
 dialect_options foreign_options::to_dialect_options() const {
@@ -60,7 +65,16 @@ std::unique_ptr<foreign_filter> load_foreign(const std::string& path, const fore
         const std::string first = first_bytes(path);
         if (first.empty() || is_posy(first)) return nullptr;
     }
-    const std::string name = display_name(path), bytes = read_all(path, most_bytes);
+    const std::string name = display_name(path);
+    if (!o.asked_for() && foreign_filter::is_parquet_file(as_byte_view(first_bytes(path)))) {
+        if (o.column.empty()) throw failure(name + ": a Parquet file; --column says which filter of it");
+        const auto file = take(base::open_for_reading(path), name);
+        const auto mapped =
+            take(base::mapping::of(file.get(), 0, base::regular_size(file.get()).value_or(0)), name);
+        return take(foreign_filter::of_parquet_column(mapped.bytes(), o.column), name);
+    }
+    if (!o.column.empty()) throw failure(name + ": not a Parquet file, and only those have a --column");
+    const std::string bytes = read_all(path, most_bytes);
     if (!o.asked_for() && !foreign_filter::recognise(as_byte_view(bytes))) return nullptr;
     return take(foreign_filter::from_bytes(as_byte_view(bytes), o.asked_for(), o.to_dialect_options()), name);
 }

@@ -13,10 +13,12 @@ class command_line;
 
 // The options of commands that read or build such filters.
 struct foreign_options {
-    std::string format, block_hash;
+    std::string format, block_hash, column;
 
     // `what` the format is of.
     void add_to(command_line&, const std::string& what);
+    // For commands that only read.
+    void add_column_to(command_line&);
     std::optional<dialect> asked_for() const;
     dialect_options to_dialect_options() const;
 };

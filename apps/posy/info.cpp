@@ -315,6 +315,7 @@ void add_info(command_line& app) {
     command.add_option("FILES", s->files, "Filters: files, URLs, or - for standard input").required();
     command.add_flag("--json", s->json, "Print one JSON object per filter");
     s->foreign.add_to(command, "FILES are filters of another program, where their bytes do not tell");
+    s->foreign.add_column_to(command);
     s->reading.add_to(command);
     command.add_flag("-v,--verbose", s->verbose, "Also show which CPU instructions and memory pages are used")
         .excludes("--json");

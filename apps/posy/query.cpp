@@ -232,6 +232,7 @@ void add_query(command_line& app) {
         .required();
     o->keys.add_to(command);
     o->foreign.add_to(command, "FILTER is one of another program, where its bytes do not tell");
+    o->foreign.add_column_to(command);
     o->how.add_to(command);
     o->reading.add_to(command);
     command.add_flag("-v,--invert", o->invert, "Print the keys that are certainly not in the set");

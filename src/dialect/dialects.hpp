@@ -19,6 +19,9 @@ result<placing> java_size(std::uint64_t items, double rate);
 // Places by first + i · second in 32 bits, i from 1: Spark's first version and Guava's first strategy.
 void place_by_sums(const placing&, std::uint32_t first, std::uint32_t second, std::span<std::uint64_t>);
 
+// The bytes of a split-block filter that stands at the front of these, with its header.
+std::optional<std::uint64_t> size_of_parquet(byte_view);
+
 // What there is to know of a dialect.
 struct grammar {
     bool (*fits)(byte_view);  // none: the bytes do not tell

@@ -107,8 +107,9 @@ result<std::vector<std::byte>> foreign_filter::to_bytes(dialect to) const {
     if (to == speaks()) return to_bytes();
     if (to == dialect::hadoop)
         if (auto plain = as_plain_hadoop()) return std::move(*plain);
-    return error::mismatch("a filter of the format " + std::string(name_of(speaks())) + " cannot become one of " +
-                           std::string(name_of(to)) + ": keys have other places there; build it from the keys");
+    return error::mismatch("a filter of the format " + std::string(name_of(speaks())) +
+                           " cannot become one of " + std::string(name_of(to)) +
+                           ": keys have other places there; build it from the keys");
 }
 
 }  // namespace posy

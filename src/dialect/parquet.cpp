@@ -112,6 +112,12 @@ any_filter make_parquet(std::uint64_t items, double rate, const dialect_options&
 
 }  // namespace
 
+std::optional<std::uint64_t> size_of_parquet(byte_view bytes) {
+    const auto head = head_of(bytes);
+    if (!head || head->bytes > bytes.size() - head->size) return std::nullopt;
+    return head->size + head->bytes;
+}
+
 const grammar parquet{is_parquet, read_parquet, make_parquet};
 
 }  // namespace posy::foreign

@@ -154,6 +154,46 @@ TEST(foreign_filter, builds_the_set_of_the_first_block) {
     EXPECT_FALSE(foreign_filter::from_bytes(bytes_of("019dfca8"), dialect::bip158));
 }
 
+// Columns s of text, l and d of longs, and doubles; each value in one row group.
+TEST(foreign_filter, asks_a_column_of_a_parquet_file) {
+    const std::string file = contents("duckdb_sbbf.parquet");
+    EXPECT_TRUE(foreign_filter::is_parquet_file(as_byte_view(file)));
+    const auto column = foreign_filter::of_parquet_column(as_byte_view(file), "s");
+    ASSERT_TRUE(column) << column.error().text();
+    for (int i = 0; i < 50; ++i)
+        EXPECT_TRUE((*column)->may_contain(as_byte_view("key" + std::to_string(i)))) << i;
+    int found = 0;
+    for (int i = 50; i < 1050; ++i) found += (*column)->may_contain(as_byte_view("key" + std::to_string(i)));
+    const double rate = (*column)->about().false_positive_rate;
+    EXPECT_LE(found, 1000 * rate + 6 * std::sqrt(1000 * rate) + 1);
+    // The filter alone, as it stands there, and built from its values.
+    const auto bytes = (*column)->to_bytes();
+    EXPECT_EQ(foreign_filter::recognise(bytes), dialect::parquet);
+    auto none = bytes;
+    std::fill(none.end() - static_cast<std::ptrdiff_t>((*column)->about().bits / 8), none.end(),
+              std::byte{0});
+    const auto built = *foreign_filter::from_bytes(none);
+    for (int i = 0; i < 50; ++i) ASSERT_TRUE(built->insert(as_byte_view("key" + std::to_string(i))));
+    EXPECT_EQ(built->to_bytes(), bytes);
+
+    const auto longs_of = foreign_filter::of_parquet_column(as_byte_view(file), "l");
+    ASSERT_TRUE(longs_of) << longs_of.error().text();
+    for (std::uint64_t i = 0; i < 50; ++i)
+        EXPECT_TRUE((*longs_of)->may_contain(byte_view(key_bytes(i)))) << i;
+
+    const auto other = foreign_filter::of_parquet_column(as_byte_view(file), "x");
+    ASSERT_FALSE(other);
+    EXPECT_NE(other.error().message.find("s, l"), std::string::npos) << other.error().message;
+    for (std::size_t size = 0; size < file.size(); ++size)
+        EXPECT_FALSE(foreign_filter::of_parquet_column(as_byte_view(file.substr(0, size)), "s"));
+    std::mt19937_64 random(3);
+    for (int i = 0; i < 20'000; ++i) {
+        auto bad = file;
+        for (int change = 0; change < 2; ++change) bad[random() % bad.size()] = static_cast<char>(random());
+        (void)foreign_filter::of_parquet_column(as_byte_view(bad), "s");
+    }
+}
+
 dialect_options some_options() { return {.seed = 42, .key = hash_seed{1, 2}}; }
 
 constexpr std::array all_dialects = members<dialect>;

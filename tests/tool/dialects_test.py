@@ -12,7 +12,7 @@ from harness import ToolTest, main
 KNOWN_BY_THEIR_BYTES = ["spark-v1", "spark-v2", "guava-32", "guava-64", "hadoop", "hadoop-counting", "hadoop-dynamic",
                         "hadoop-retouched", "parquet", "squid", "dcso", "redis"]
 BLOCK = "43497fd7f826957108f4a30fd9cec3aeba79972084e90ead01ea330900000000"
-VECTORS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../testdata/dialects/java_vectors.txt")
+TESTDATA = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../testdata/dialects")
 OTHERS = {"leveldb": ["--format", "leveldb"], "bip158": ["--format", "bip158", "--block-hash", BLOCK]}
 
 
@@ -69,9 +69,20 @@ class Dialects(ToolTest):
         self.write("empty", bytes.fromhex(bits))
         self.assertEqual(self.posy("query", "-c", "--integers", "empty", "keys", status=1), b"0\n")
         self.posy("build", "keys", "--integers", "--format", "guava-64", "-n", "100", "-o", "f")
-        with open(VECTORS) as lines:
+        with open(os.path.join(TESTDATA, "java_vectors.txt")) as lines:
             vector = next(line.split()[1] for line in lines if line.startswith("guava64_long "))
         self.assertEqual(self.read("f").hex(), vector)
+
+    def test_a_column_of_a_parquet_file(self):
+        table = os.path.join(TESTDATA, "duckdb_sbbf.parquet")
+        self.write("keys", "".join(f"key{i}\n" for i in range(50)))
+        self.assertEqual(self.posy("query", "-c", table, "--column", "s", "keys"), b"50\n")
+        self.assertEqual(json.loads(self.posy("info", "--json", table, "--column", "s"))["kind"], "parquet")
+        self.write("alone", self.posy("convert", table, "--column", "s", "--to", "parquet"))
+        self.assertEqual(self.posy("query", "-c", "alone", "keys"), b"50\n")
+        self.fails("query", table, "keys", saying="a Parquet file; --column says which filter of it")
+        self.fails("query", table, "--column", "x", "keys", saying="there is no column x; these have one: s, l")
+        self.fails("query", "alone", "--column", "s", "keys", saying="not a Parquet file")
 
     def test_converts_where_bits_can_be_kept(self):
         self.write("keys", self.keys(0, 100))

@@ -102,6 +102,12 @@ class foreign_filter {
     // The dialect of these bytes, if they can be told by their first ones and their number.
     static std::optional<dialect> recognise(byte_view);
 
+    // The filters of a column of a Parquet file (a name, or a path with dots), of all row groups together.
+    // Several of them are only asked.
+    static result<std::unique_ptr<foreign_filter>> of_parquet_column(byte_view file,
+                                                                     const std::string& column);
+    static bool is_parquet_file(byte_view first_bytes);
+
     virtual ~foreign_filter() = default;
 
     virtual dialect speaks() const = 0;
@@ -113,8 +119,8 @@ class foreign_filter {
     virtual std::vector<std::byte> to_bytes() const = 0;
     virtual facts about() const = 0;
 
-    // The same set in another format. Errors: all but the step from a filter of Hadoop's with counters, or of one
-    // row, to its plain one; elsewhere keys have other places, and the bits mean nothing there.
+    // The same set in another format. Errors: all but the step from a filter of Hadoop's with counters, or of
+    // one row, to its plain one; elsewhere keys have other places, and the bits mean nothing there.
     result<std::vector<std::byte>> to_bytes(dialect) const;
 
   protected:
