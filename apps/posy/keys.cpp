@@ -192,7 +192,7 @@ void key_options::add_to(command_line& command, const std::string& name, const s
         .check([](const std::string& text) {
             return text.size() == 1 || text == "\\t" || text == "blank"
                        ? std::string()
-                       : "--delimiter takes one ASCII character, \\t, or blank";
+                       : "it takes one character, \\t, or blank";
         });
     command
         .add_option(

@@ -1,5 +1,5 @@
-// Aggregates: filter_agg, seal_agg, map_agg and count_agg make a value of the rows' keys; filter_union unites
-// values. Rows whose key is NULL are skipped; without any row the result is NULL.
+// Aggregates: filter_agg, seal_agg, map_agg and count_min_agg make a value of the rows' keys; filter_union
+// and count_min_union unite values. Rows whose key is NULL are skipped; without any row the result is NULL.
 //
 // An aggregate is a class with a constructor from its first row, add(row) and finish(). SQLite keeps a
 // pointer to it and calls finish() once, also after an error.
@@ -131,9 +131,9 @@ class map_agg {
 };
 
 // Count-Min with the plain rule, so that united sketches are exactly the sketch of all rows.
-class count_agg {
+class count_min_agg {
   public:
-    explicit count_agg(row first)
+    explicit count_min_agg(row first)
         : epsilon_(sqlite3_value_double(first[1])),
           delta_(sqlite3_value_double(first[2])),
           sketch_(*count_min::with_guarantee(hasher(), epsilon_, delta_)) {}
@@ -194,9 +194,10 @@ int add(sqlite3* db, const char* name, int arguments) {
 }  // namespace
 
 int add_aggregates(sqlite3* db) {
-    for (const int code : {add<filter_agg>(db, "filter_agg", 3), add<filter_union>(db, "filter_union", 1),
-                           add<seal_agg>(db, "seal_agg", 2), add<map_agg>(db, "map_agg", 3),
-                           add<count_agg>(db, "count_agg", 3)}) {
+    for (const int code :
+         {add<filter_agg>(db, "filter_agg", 3), add<filter_union>(db, "filter_union", 1),
+          add<seal_agg>(db, "seal_agg", 2), add<map_agg>(db, "map_agg", 3),
+          add<count_min_agg>(db, "count_min_agg", 3), add<filter_union>(db, "count_min_union", 1)}) {
         if (code != SQLITE_OK) return code;
     }
     return SQLITE_OK;

@@ -14,6 +14,8 @@ template <class... Functions>
 struct overloaded : Functions... {
     using Functions::operator()...;
 };
+template <class... Functions>
+overloaded(Functions...) -> overloaded<Functions...>;  // clang 14 does not deduce it
 
 error cannot(const std::string& kind, const char* what) {
     return error::unsupported("a message of kind " + kind + " " + what);
@@ -83,7 +85,7 @@ result<std::uint64_t> stored::estimate(std::string_view key) const {
     if (const auto* filter = std::get_if<spectral_filter>(&body_)) return filter->estimate((*hash_)(key));
     if (const auto* heavy = std::get_if<heavy_hitters>(&body_))
         return heavy->sketch().estimate((*hash_)(key));
-    return cannot(kind(), "counts no keys; make a sketch with count_agg() or posy count");
+    return cannot(kind(), "counts no keys; make a sketch with count_min_agg() or posy count");
 }
 
 result<std::optional<std::uint64_t>> stored::items() const {
