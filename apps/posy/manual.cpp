@@ -95,7 +95,7 @@ std::string bash(const program& app) {
         for (const option_description& o : command.options) {
             if (o.choices.empty()) continue;
             for (const std::string& name : flags_of({.options = {o}}))
-                values += fmt::format("    \"{} \"*\" {}\") values=\"{}\" ;;\n", command.name, name,
+                values += fmt::format("    \"{} \"*\"{}\") values=\"{}\" ;;\n", command.name, name,
                                       joined(o.choices));
         }
     }

@@ -223,8 +223,7 @@ void add_query(command_line& app) {
         "  posy query -c urls.posy log.txt                        how many\n"
         "  posy query --near passwords.posy < new-password.txt    also what is one typo away\n"
         "  posy query http://10.0.0.2:3130/summary keys.txt       a node's filter; see also 'posy follow'\n"
-        "  posy query indicators.bloom log.txt                    a filter of another program ('posy "
-        "convert')\n"
+        "  posy query indicators.bloom log.txt                    one of another program\n"
         "Exit status: 0 if a key was printed or counted, 1 if none, 2 on an error.");
     command
         .add_option("FILTER", o->filter,

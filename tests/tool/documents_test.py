@@ -83,7 +83,7 @@ class Documents(ToolTest):
             words = " ".join(values)
             if not name.startswith("-"):
                 self.assertIn(f"1:part:({words})", zsh)
-                self.assertIn(f"__fish_seen_subcommand_from {command[0]}' -f -a {values[-1]}", fish)
+                self.assertIn(f"__posy_next {' '.join(command)}' -f -a {values[-1]}", fish)
                 typed = ["posy", *command, values[-1][:1]]
             else:
                 long = name.split(",")[-1]
