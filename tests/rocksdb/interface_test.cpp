@@ -11,7 +11,7 @@ namespace posy {
 namespace {
 
 TEST(RocksdbInterface, OfItsOwnFilters) {
-    for (const std::shared_ptr<const rocksdb::FilterPolicy> policy :
+    for (const std::shared_ptr<const rocksdb::FilterPolicy>& policy :
          {std::shared_ptr<const rocksdb::FilterPolicy>(rocksdb::NewBloomFilterPolicy(10)),
           std::shared_ptr<const rocksdb::FilterPolicy>(rocksdb::NewRibbonFilterPolicy(10, -1))}) {
         rocksdb::BlockBasedTableOptions options;

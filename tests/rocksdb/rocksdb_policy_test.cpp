@@ -37,7 +37,9 @@ class store {
         db_.reset(opened);
     }
     void fill() {
-        for (int i = 0; i < keys; ++i) EXPECT_TRUE(db_->Put({}, key(2 * i), "value").ok());
+        rocksdb::WriteOptions unlogged;
+        unlogged.disableWAL = true;
+        for (int i = 0; i < keys; ++i) EXPECT_TRUE(db_->Put(unlogged, key(2 * i), "value").ok());
         EXPECT_TRUE(db_->Flush({}).ok());
         rocksdb::CompactRangeOptions all;
         all.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForce;

@@ -52,10 +52,21 @@ TEST(TableFilter, GoldenBytes) {
     const hasher hash = table_filter::hash();
     std::vector<digest> digests;
     for (int i = 0; i < 100; ++i) digests.push_back(hash("key" + std::to_string(i)));
+    const auto zeros = [](std::string start) { return start + std::string(64, '0'); };  // a header
     const auto of = [&](filter_form form) { return hex(make_table_filter(digests, 10, form)); };
-    EXPECT_EQ(of(filter_form::sealed), "SEALED");
-    EXPECT_EQ(of(filter_form::paired), "PAIRED");
-    EXPECT_EQ(of(filter_form::blocked), "BLOCKED");
+    EXPECT_EQ(of(filter_form::sealed),
+              zeros("01000000000000003528b74e93d39656") +
+                  "05006400646401896a118a24466071742950d581ab0457de7930d692f4d1016007360f518291581a99777e1c"
+                  "dea175a0fa29e8a801824dbf059a89171b04271fb300efeb920f");
+    EXPECT_EQ(of(filter_form::paired),
+              zeros("02080000000000009ef4f8a4d9797c39") +
+                  "487f6678e62473d39aed55d1d2aadd1e4f04bacba5f3c7faa02c60d7e5ede3d1129b8e908db5b7b0945e09db"
+                  "e751873c9296dfb352ffae6d5dd42ecf246fc22f359cea82bc85825fbd62b8136cf6ad9c5edbea25f9198a95"
+                  "9dccdec7ce7da237a9cb1373bfc1c874a9d2551f549819f5e46a4d5bbe712d0bff55b89dade6a9f5");
+    EXPECT_EQ(of(filter_form::blocked),
+              zeros("03040000000000006b66378ef19127e4") +
+                  "487f6678e62473d39aed55d1d2aadd1e4f04bacba5f3c7faa02c60d7e5ede3d1129b8e908db5b7b0945e09db"
+                  "e751873c9296dfb352ffae6d5dd42ecf246fc22f");
 }
 
 // The checksum has 64 bits: no damage is missed.

@@ -48,7 +48,7 @@ class Shell(ToolTest):
             self.assertLess(wrong, 6, command)  # 0.25 expected
             self.assertAlmostEqual(items, 2500, delta=5, msg=str(command))
         self.write("prices", "".join(f"user{i},{i * 3}\n" for i in range(1, 2501)))
-        self.posy("seal", "prices", "--values", "-o", "map.posy")
+        self.posy("seal", "prices", "--csv", "--values", "-o", "map.posy")
         self.assertEqual(self.sql("SELECT lookup(readfile('map.posy'), 'user100');"), "300\n")
         self.posy("count", "names", "-o", "counts.posy")
         self.assertEqual(self.sql("SELECT estimate(readfile('counts.posy'), 'user100');"), "1\n")
