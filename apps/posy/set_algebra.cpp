@@ -1,6 +1,7 @@
 // posy union, intersect, fold: set algebra on files.
 #include "locking.hpp"
 #include "posy/algebra.hpp"
+#include "streaming.hpp"
 #include "tool.hpp"
 
 namespace posy::tool {
@@ -46,6 +47,7 @@ void add_combination(command_line& app, const std::string& name, const std::stri
     struct state {
         std::vector<std::string> files;
         std::string output = "-";
+        bool streaming = false;
         lock_options lock;
         reading_options reading;
     };
@@ -57,6 +59,9 @@ void add_combination(command_line& app, const std::string& name, const std::stri
                     "standard input")
         .required();
     command.add_option("-o,--output FILE", s->output, "File to write; - for standard output").shows_default();
+    command.add_flag("--streaming", s->streaming,
+                     "Read lines of 'posy build --streaming', equal ones once, and print such a line to "
+                     "standard output; with -o FILE, write the filter");
     s->lock.add_to(command);
     s->reading.add_to(command);
     command.runs([s, how] {
@@ -70,7 +75,12 @@ void add_combination(command_line& app, const std::string& name, const std::stri
                 take(how.combine(*all, body), file);
             }
         };
-        for_each_message(s->files, combine, s->reading.limits());
+        if (s->streaming) {
+            for_each_streamed(s->files, combine, s->reading.limits());
+        } else {
+            for_each_message(s->files, combine, s->reading.limits());
+        }
+        if (s->streaming && s->output == "-") return print_streaming(*all);
         save_body(s->output, *all, {}, &lock);
         warn_if_past_plan(*all, s->output);
     });
