@@ -11,6 +11,7 @@
 #include "ordered_blocks.hpp"
 #include "posy/parallel.hpp"
 #include "posy/plan.hpp"
+#include "streaming.hpp"
 #include "tool.hpp"
 
 namespace posy::tool {
@@ -22,7 +23,7 @@ struct options {
     hash_options hash = hash_options::of_plan();
     foreign_options foreign;
     std::string output;
-    bool counting = false, growing = false;
+    bool counting = false, growing = false, streaming = false;
     unsigned counter_bits = 4;
 };
 
@@ -125,6 +126,7 @@ void build_foreign(const options& o) {
 }
 
 void run(const options& o) {
+    if (o.streaming && o.output != "-") throw failure("--streaming writes to standard output: -o -");
     check_output(o.output);
     if (o.foreign.asked_for()) return build_foreign(o);
     const hash_seed seed = o.hash.seed();
@@ -134,7 +136,9 @@ void run(const options& o) {
     trained filter =
         sized ? make(o, known ? 0 : count_keys(o.keys), o.hash.given(), seed) : build_from_pipe(o, seed);
     if (sized) fill(filter, o);
-    std::visit([&](const auto& either) { save_body(o.output, either); }, filter);
+    std::visit(
+        [&](const auto& either) { o.streaming ? print_streaming(either) : save_body(o.output, either); },
+        filter);
 
     if (const auto* plain = std::get_if<bloom_filter>(&filter)) warn_if_past_plan(*plain, o.output);
     if (const auto* counting = std::get_if<counting_filter>(&filter))
@@ -175,6 +179,9 @@ void add_build(command_line& app) {
     command.add_flag("--growing", o->growing,
                      "Build a growing filter: it keeps its rate for any number of keys, including those "
                      "added or united later");
+    command.add_flag("--streaming", o->streaming,
+                     "Print the filter as a line of text, for a mapper of Hadoop streaming: 'filter', a tab "
+                     "and the message in base64");
     command.add_option("--counter-bits BITS", o->counter_bits, "Bits per counter with --counting, 4 or 8")
         .one_of({"4", "8"})
         .needs("--counting")

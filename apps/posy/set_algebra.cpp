@@ -2,6 +2,7 @@
 #include "foreign.hpp"
 #include "locking.hpp"
 #include "posy/algebra.hpp"
+#include "streaming.hpp"
 #include "tool.hpp"
 
 namespace posy::tool {
@@ -62,6 +63,7 @@ void add_combination(command_line& app, const std::string& name, const std::stri
         std::vector<std::string> files;
         std::string output = "-";
         foreign_options foreign;
+        bool streaming = false;
         lock_options lock;
         reading_options reading;
     };
@@ -75,6 +77,9 @@ void add_combination(command_line& app, const std::string& name, const std::stri
     command.add_option("-o,--output FILE", s->output, "File to write; - for standard output").shows_default();
     if (how.combine == unite_any)
         s->foreign.add_to(command, "FILES are filters of another program, where their bytes do not tell");
+    command.add_flag("--streaming", s->streaming,
+                     "Read lines of 'posy build --streaming', equal ones once, and print such a line to "
+                     "standard output; with -o FILE, write the filter");
     s->lock.add_to(command);
     s->reading.add_to(command);
     command.runs([s, how] {
@@ -89,7 +94,12 @@ void add_combination(command_line& app, const std::string& name, const std::stri
                 take(how.combine(*all, body), file);
             }
         };
-        for_each_message(s->files, combine, s->reading.limits());
+        if (s->streaming) {
+            for_each_streamed(s->files, combine, s->reading.limits());
+        } else {
+            for_each_message(s->files, combine, s->reading.limits());
+        }
+        if (s->streaming && s->output == "-") return print_streaming(*all);
         save_body(s->output, *all, {}, &lock);
         warn_if_past_plan(*all, s->output);
     });
