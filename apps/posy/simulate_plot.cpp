@@ -62,8 +62,8 @@ panel side_by_side(const std::vector<simulate::figure>& figures) {
         if (f.deviation)
             whiskers += fmt::format("{} {} {}\n", f.measured / *scale, y + 0.18, *f.deviation / *scale);
     }
-    // A block without a line is an error for gnuplot, and a bar of no length is none.
-    const std::string nothing = "0 0 0 0 0 0\n";
+    // A block without a line is an error for gnuplot; this one lies above the panel.
+    const std::string nothing = "0 2 0 0 2 2\n";
     return {
         fmt::format("$measured << EOD\n{0}{2}EOD\n$predicted << EOD\n{1}{2}EOD\n$whiskers << EOD\n{3}{2}EOD\n"
                     "unset border\nunset tics\nunset key\nset lmargin at screen {4}\nset rmargin at screen "
