@@ -80,6 +80,7 @@ void add_combination(command_line& app, const std::string& name, const std::stri
     command.add_flag("--streaming", s->streaming,
                      "Read lines of 'posy build --streaming', equal ones once, and print such a line to "
                      "standard output; with -o FILE, write the filter");
+    if (how.combine == unite_any) command.find("--format").excludes("--streaming");
     s->lock.add_to(command);
     s->reading.add_to(command);
     command.runs([s, how] {

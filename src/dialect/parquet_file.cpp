@@ -2,6 +2,7 @@
 // footer says: FileMetaData 4 row groups, RowGroup 1 columns, ColumnChunk 3 ColumnMetaData, whose 3 is the
 // path of the column and 14 the offset of its filter.
 #include <algorithm>
+#include <array>
 #include <optional>
 
 #include "dialects.hpp"
@@ -18,8 +19,8 @@ constexpr std::string_view parquet_magic = "PAR1";
 // A value is in the file if it is in one of the groups.
 class filters_of_groups final : public foreign_filter {
   public:
-    explicit filters_of_groups(std::vector<std::unique_ptr<foreign_filter>> groups)
-        : groups_(std::move(groups)) {}
+    filters_of_groups(std::vector<std::unique_ptr<foreign_filter>> groups, bool integers)
+        : groups_(std::move(groups)), integers_(integers) {}
 
     dialect speaks() const override { return dialect::parquet; }
     result<void> insert(byte_view) override { return fixed(); }
@@ -42,7 +43,9 @@ class filters_of_groups final : public foreign_filter {
             none *= 1 - one.false_positive_rate;
         }
         all.false_positive_rate = 1 - none;
-        all.hash += ", " + std::to_string(groups_.size()) + " row groups";
+        all.integers = integers_;
+        all.hash += (integers_ ? " of longs, " : ", ") + std::to_string(groups_.size()) +
+                    (groups_.size() == 1 ? " row group" : " row groups");
         return all;
     }
 
@@ -52,11 +55,18 @@ class filters_of_groups final : public foreign_filter {
     }
 
     std::vector<std::unique_ptr<foreign_filter>> groups_;
+    bool integers_;
 };
+
+// The types that columns have, in the order of their numbers.
+constexpr std::array<std::string_view, 8> type_names{"BOOLEAN", "INT32",  "INT64",      "INT96",
+                                                     "FLOAT",   "DOUBLE", "BYTE_ARRAY", "FIXED_LEN_BYTE_ARRAY"};
+constexpr std::size_t type_of_longs = 2, first_type_of_bytes = 6;
 
 struct chunk {
     std::string column;  // its path, with dots
     std::optional<std::int64_t> filter_at;
+    std::size_t type = type_names.size();
 };
 
 chunk read_chunk(thrift_reader& in) {
@@ -69,6 +79,10 @@ chunk read_chunk(thrift_reader& in) {
                     if (part != thrift_reader::binary) return in.skip(part);
                     one.column += (one.column.empty() ? "" : ".") + std::string(in.text());
                 });
+                return true;
+            }
+            if (field == 1 && type == thrift_reader::i32) {
+                one.type = static_cast<std::size_t>(in.integer());
                 return true;
             }
             if (field == 14 && type == thrift_reader::i64) {
@@ -146,8 +160,12 @@ foreign::any_filter foreign_filter::of_parquet_column(byte_view file, const std:
         groups.push_back(std::move(*group));
     }
     if (groups.empty()) return without_filter(column, *chunks);
-    if (groups.size() == 1) return std::move(groups[0]);
-    return foreign::owned<filters_of_groups>(std::move(groups));
+    const std::size_t type = std::ranges::find(*chunks, column, &chunk::column)->type;
+    if (type >= type_names.size()) return error::damaged("a column of a type that Parquet does not have");
+    if (type != type_of_longs && type < first_type_of_bytes)
+        return error::unsupported("the column " + column + " is " + std::string(type_names[type]) +
+                                  "; only those of text, bytes and INT64 can be asked");
+    return foreign::owned<filters_of_groups>(std::move(groups), type == type_of_longs);
 }
 
 bool foreign_filter::is_parquet_file(byte_view first_bytes) {

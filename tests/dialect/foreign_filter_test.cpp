@@ -181,6 +181,11 @@ TEST(foreign_filter, asks_a_column_of_a_parquet_file) {
     for (std::uint64_t i = 0; i < 50; ++i)
         EXPECT_TRUE((*longs_of)->may_contain(byte_view(key_bytes(i)))) << i;
 
+    EXPECT_EQ((*column)->about().integers, false);
+    EXPECT_EQ((*longs_of)->about().integers, true);
+    const auto doubles = foreign_filter::of_parquet_column(as_byte_view(file), "d");
+    ASSERT_FALSE(doubles);
+    EXPECT_NE(doubles.error().message.find("DOUBLE"), std::string::npos) << doubles.error().message;
     const auto other = foreign_filter::of_parquet_column(as_byte_view(file), "x");
     ASSERT_FALSE(other);
     EXPECT_NE(other.error().message.find("s, l"), std::string::npos) << other.error().message;
