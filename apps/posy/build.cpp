@@ -125,7 +125,8 @@ void build_foreign(const options& o) {
     save_foreign(o.output, filter->to_bytes());
     const double asked = want.rate.value_or(0.01), is = filter->about().false_positive_rate;
     if (is > 2 * asked)
-        fmt::print(stderr, "posy: {}: its false-positive rate is {} instead of {}; build it with more --items\n",
+        fmt::print(stderr,
+                   "posy: {}: its false-positive rate is {} instead of {}; build it with more --items\n",
                    display_name(o.output, true), rate(is), rate(asked));
 }
 
@@ -190,8 +191,8 @@ void add_build(command_line& app) {
         .one_of({"4", "8"})
         .needs("--counting")
         .shows_default();
-    for (const char* own :
-         {"--bits-per-item", "--layout", "--hashes", "--hash", "--seed", "--counting", "--growing", "--streaming"})
+    for (const char* own : {"--bits-per-item", "--layout", "--hashes", "--hash", "--seed", "--counting",
+                            "--growing", "--streaming"})
         command.find("--format").excludes(own);
     command.runs([o] { run(*o); });
 }

@@ -60,7 +60,8 @@ dialect_options foreign_options::to_dialect_options() const {
     dialect_options o;
     if (!block_hash.empty()) o.key = key_of(block_hash);
     if (block_hash.empty() && asked_for() == dialect::bip158)
-        throw failure("--format bip158: the key of a set is the hash of its block; give it with --block-hash");
+        throw failure(
+            "--format bip158: the key of a set is the hash of its block; give it with --block-hash");
     return o;
 }
 
@@ -88,13 +89,15 @@ void refuse_foreign(const std::string& path) {
     if (first.empty() || is_posy(first)) return;
     if (foreign_filter::is_parquet_file(as_byte_view(first)))
         throw failure(path + ": a Parquet file; 'posy query' asks the filters of its columns");
-    constexpr std::size_t of_text = std::size_t{64} << 20;  // a longer file is no filter that a word list is taken for
+    constexpr std::size_t of_text = std::size_t{64}
+                                    << 20;  // a longer file is no filter that a word list is taken for
     const auto size = std::filesystem::file_size(path);
     if (size > of_text) return;
     if (const auto which = foreign_filter::recognise(as_byte_view(read_all(path, most_bytes))))
-        throw failure(fmt::format("{}: a filter of the format {}, which this command does not take; query, info, "
-                                  "union and convert do",
-                                  path, name_of(*which)));
+        throw failure(
+            fmt::format("{}: a filter of the format {}, which this command does not take; query, info, "
+                        "union and convert do",
+                        path, name_of(*which)));
 }
 
 void save_foreign(const std::string& path, byte_view bytes) {

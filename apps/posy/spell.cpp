@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <unordered_set>
 
+#include "foreign.hpp"
 #include "input_stream.hpp"
 #include "numbers.hpp"
 #include "posy/base/machine.hpp"
@@ -12,7 +13,6 @@
 #include "posy/dictionary/markup.hpp"
 #include "posy/dictionary/suggestions.hpp"
 #include "posy/dictionary/words.hpp"
-#include "foreign.hpp"
 #include "tool.hpp"
 
 namespace posy::tool {

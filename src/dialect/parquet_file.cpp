@@ -59,8 +59,8 @@ class filters_of_groups final : public foreign_filter {
 };
 
 // The types that columns have, in the order of their numbers.
-constexpr std::array<std::string_view, 8> type_names{"BOOLEAN", "INT32",  "INT64",      "INT96",
-                                                     "FLOAT",   "DOUBLE", "BYTE_ARRAY", "FIXED_LEN_BYTE_ARRAY"};
+constexpr std::array<std::string_view, 8> type_names{
+    "BOOLEAN", "INT32", "INT64", "INT96", "FLOAT", "DOUBLE", "BYTE_ARRAY", "FIXED_LEN_BYTE_ARRAY"};
 constexpr std::size_t type_of_longs = 2, first_type_of_bytes = 6;
 
 struct chunk {
