@@ -1,4 +1,4 @@
-"""The programs of docs/cpp.md are those of examples/, compile without a warning, and print what the document says.
+"""The programs of docs/cpp.md and docs/gates.md are those of examples/, compile without a warning, and print what the document says.
 
 Usage: examples_test.py SOURCE LIBRARY COMPILER…
 The first compiler builds and runs them as C++20; all compile them as C++20 and C++23.
@@ -21,9 +21,9 @@ def read(*path):
 
 
 def shown():
-    """Name, program and output of each example in the document."""
+    """Name, program and output of each example in the documents."""
     pattern = r"`examples/(\w+)\.cpp`:\n\n```cpp\n(.*?)```\n\nIt prints:\n\n```text\n(.*?)```\n"
-    return re.findall(pattern, read("docs", "cpp.md"), re.S)
+    return [each for name in ("cpp.md", "gates.md") for each in re.findall(pattern, read("docs", name), re.S)]
 
 
 class Examples(unittest.TestCase):
