@@ -15,7 +15,12 @@
 namespace posy::tool {
 namespace {
 
-constexpr std::size_t most_bytes = std::size_t{4} << 30;
+// The most that a file may hold, compressed or not: as of a message from a stranger.
+std::size_t most_bytes(const std::string& path) {
+    std::error_code not_a_file;
+    const auto size = std::filesystem::file_size(path, not_a_file);
+    return not_a_file ? read_limits().max_bytes : read_limits().most(size);
+}
 constexpr std::size_t key_digits = 32;  // the key is the first 16 bytes of the hash
 
 // The first bytes of a file, without taking them from what reads it next. None of what is no file.
@@ -79,7 +84,7 @@ std::unique_ptr<foreign_filter> load_foreign(const std::string& path, const fore
         return take(foreign_filter::of_parquet_column(mapped.bytes(), o.column), name);
     }
     if (!o.column.empty()) throw failure(name + ": not a Parquet file, and only those have a --column");
-    const std::string bytes = read_all(path, most_bytes);
+    const std::string bytes = read_all(path, most_bytes(path));
     if (!o.asked_for() && !foreign_filter::recognise(as_byte_view(bytes))) return nullptr;
     return take(foreign_filter::from_bytes(as_byte_view(bytes), o.asked_for(), o.to_dialect_options()), name);
 }
@@ -93,7 +98,7 @@ void refuse_foreign(const std::string& path) {
                                     << 20;  // a longer file is no filter that a word list is taken for
     const auto size = std::filesystem::file_size(path);
     if (size > of_text) return;
-    if (const auto which = foreign_filter::recognise(as_byte_view(read_all(path, most_bytes))))
+    if (const auto which = foreign_filter::recognise(as_byte_view(read_all(path, most_bytes(path)))))
         throw failure(
             fmt::format("{}: a filter of the format {}, which this command does not take; query, info, "
                         "union and convert do",

@@ -104,7 +104,10 @@ result<std::vector<chunk>> read_chunks(byte_view footer) {
         in.elements([&](thrift_reader::type) {
             in.fields([&](std::int64_t field, thrift_reader::type type) {
                 if (field != 1 || type != thrift_reader::list) return false;
-                in.elements([&](thrift_reader::type) { all.push_back(read_chunk(in)); });
+                in.elements([&](thrift_reader::type) {
+                    // One without a filter is kept too, to be named; an empty one is none.
+                    if (chunk one = read_chunk(in); !one.column.empty()) all.push_back(std::move(one));
+                });
                 return true;
             });
         });
@@ -149,15 +152,19 @@ foreign::any_filter foreign_filter::of_parquet_column(byte_view file, const std:
     const auto chunks = read_chunks(*footer);
     if (!chunks) return chunks.error();
     std::vector<std::unique_ptr<foreign_filter>> groups;
+    std::uint64_t end = 0;
     for (const chunk& one : *chunks) {
         if (one.column != column) continue;
         if (!one.filter_at) return without_filter(column, *chunks);
         const auto at = static_cast<std::uint64_t>(*one.filter_at);
+        // They stand one behind the other: none is read twice, and all are no larger than the file.
+        if (at < end) return error::damaged("filters of row groups that overlap", at);
         const auto size = at < file.size() ? foreign::size_of_parquet(file.subspan(at)) : std::nullopt;
         if (!size) return error::damaged("a filter where there is none", at);
         auto group = from_bytes(file.subspan(at, *size), posy::dialect::parquet);
         if (!group) return group.error().in_part_at(at);
         groups.push_back(std::move(*group));
+        end = at + *size;
     }
     if (groups.empty()) return without_filter(column, *chunks);
     const std::size_t type = std::ranges::find(*chunks, column, &chunk::column)->type;

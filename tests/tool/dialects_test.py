@@ -95,6 +95,7 @@ class Dialects(ToolTest):
         for command in [("add", "f", "keys"), ("compare", "f", "f"), ("pack", "f", "-o", "p"), ("spell", "-d", "f", "keys")]:
             self.fails(*command, saying="f: a filter of the format dcso, which this command does not take")
         self.fails("build", "keys", "--format", "dcso", "--streaming", "-o", "-", saying="--streaming")
+        self.fails("build", "keys", "--format", "squid", "-n", "10", "-o", "x", saying="would not read it")
         self.posy("build", "keys", "--format", "dcso", "-n", "10", "-o", "full")
         self.assertIn("full: its false-positive rate is", self.stderr)
 
