@@ -124,12 +124,7 @@ void measure(const char* name, const leveldb::FilterPolicy* policy, const worklo
         static_cast<double>(absent_reads) / static_cast<double>(t.lookups), processor * per, wall * per,
         present.processor() * per, static_cast<double>(reads) / static_cast<double>(t.lookups), fill_time);
     std::fflush(stdout);
-    if (wrong != 0 || found != t.lookups) {
-        std::fprintf(stderr, "%s: %llu absent keys found, %llu of %llu present ones\n", name,
-                     static_cast<unsigned long long>(wrong), static_cast<unsigned long long>(found),
-                     static_cast<unsigned long long>(t.lookups));
-        std::exit(1);
-    }
+    require_right(name, t, wrong, found);
 }
 
 }  // namespace

@@ -118,12 +118,7 @@ double measure(const char* name, const policy& filter, const workload& t) {
                 static_cast<double>(reads) / static_cast<double>(t.lookups), processor * per, wall * per,
                 many_processor * per, present.processor() * per, fill_time);
     std::fflush(stdout);
-    if (wrong != 0 || found != t.lookups) {
-        std::fprintf(stderr, "%s: %llu absent keys found, %llu of %llu present ones\n", name,
-                     static_cast<unsigned long long>(wrong), static_cast<unsigned long long>(found),
-                     static_cast<unsigned long long>(t.lookups));
-        std::exit(1);
-    }
+    require_right(name, t, wrong, found);
     return bits;
 }
 

@@ -93,6 +93,16 @@ class stopwatch {
     double used_ = used();
 };
 
+// Ends the program if a lookup was answered wrongly.
+inline void require_right(const char* name, const workload& t, std::uint64_t absent_found,
+                          std::uint64_t found) {
+    if (absent_found == 0 && found == t.lookups) return;
+    std::fprintf(stderr, "%s: %llu absent keys found, %llu of %llu present ones\n", name,
+                 static_cast<unsigned long long>(absent_found), static_cast<unsigned long long>(found),
+                 static_cast<unsigned long long>(t.lookups));
+    std::exit(1);
+}
+
 // A folder that is removed in the end.
 class scratch_folder {
   public:
