@@ -9,6 +9,7 @@
 
 #include "gnuplot.hpp"
 #include "numbers.hpp"
+#include "packet_stream.hpp"
 
 namespace posy::tool {
 namespace {
@@ -40,8 +41,8 @@ constexpr reason reasons[] = {
     {"cut short by the capture", "cut_short", &packet_tally::cut_short},
     {"malformed", "malformed", &packet_tally::malformed},
     {"too deeply nested", "too_deep", &packet_tally::too_deep},
-    {"of an unknown link type", "unknown_link", &packet_tally::unknown_link},
     {"dropped by the kernel", "dropped", &packet_tally::dropped},
+    {nullptr, "unknown_link", &packet_tally::unknown_link},  // its text has the number of the first
 };
 
 }  // namespace
@@ -50,7 +51,8 @@ std::string lost_text(const packet_tally& t) {
     std::string text;
     for (const auto& [what, name, count_of] : reasons)
         if (t.*count_of > 0)
-            text += fmt::format("{}{} {}", text.empty() ? "not counted: " : ", ", number(t.*count_of), what);
+            text += fmt::format("{}{} {}", text.empty() ? "not counted: " : ", ", number(t.*count_of),
+                                what ? what : unknown_link_text(t.unknown_link_number));
     return text.empty() ? text : text + "\n";
 }
 

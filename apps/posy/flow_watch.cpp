@@ -31,19 +31,21 @@ void flow_watch::pass(std::uint64_t now) {
     if (plan_.interval == 0 || now_.begin == 0 || now < now_.begin || now - now_.begin < plan_.interval)
         return;
     const std::uint64_t begin = now - (now - now_.begin) % plan_.interval;
-    close();
+    close(now_.begin + plan_.interval);
     now_.begin = begin;
 }
 
-void flow_watch::end() {
-    if (any_) close();
+void flow_watch::end(std::uint64_t now) {
+    pass(now);
+    if (any_) close(std::max({now_.begin, latest_, now}));
 }
 
-void flow_watch::close() {
+void flow_watch::close(std::uint64_t end) {
     if (any_) {
         ++now_.number;
         flow_interval done = so_far();
         done.number = now_.number;
+        done.end = end;
         closed_(done);
     }
     meter_.close();
@@ -55,7 +57,7 @@ void flow_watch::close() {
 
 flow_interval flow_watch::so_far() const {
     flow_interval i = now_;
-    i.end = plan_.interval == 0 ? std::max(latest_, i.begin) : i.begin + plan_.interval;
+    i.end = std::max(latest_, i.begin);
     i.found = meter_.so_far();
     if (i.found.total > 0) {
         const auto least = static_cast<double>(i.found.complete_from);

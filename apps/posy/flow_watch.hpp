@@ -20,16 +20,17 @@ namespace posy::tool {
 struct packet_tally {
     std::uint64_t packets = 0, bytes = 0;
     std::uint64_t not_ip = 0, cut_short = 0, malformed = 0, too_deep = 0, unknown_link = 0;
-    std::uint64_t dropped = 0;  // by the kernel, before they were seen
+    std::uint64_t dropped = 0;              // by the kernel, before they were seen
+    std::uint32_t unknown_link_number = 0;  // of the first packet of an unknown link
 
     std::uint64_t lost() const { return not_ip + cut_short + malformed + too_deep + unknown_link + dropped; }
 };
 
 struct flow_interval {
     std::uint64_t number = 0;  // from 1
-    std::uint64_t
-        begin = 0,
-        end = 0;  // nanoseconds since 1970: of the first packet, and of the last one or the interval's end
+    // Nanoseconds since 1970: of the first packet, and when the interval was over. The last one is over when
+    // watching is: with the last packet of a file.
+    std::uint64_t begin = 0, end = 0;
     std::uint64_t packets = 0, bytes = 0;
     packets::heavy_flows::report found{};
     // Of theory: the stage strength, and the probability that a flow of a tenth of found.complete_from
@@ -57,17 +58,18 @@ class flow_watch {
     void add(const packets::flow_key& whole, std::uint64_t bytes, std::uint64_t packets, std::uint64_t time);
     // Closes the interval if it is over by now.
     void pass(std::uint64_t now);
-    // Closes the last interval, if it has a packet.
-    void end();
+    // Closes the last interval, if it has a packet. It ends where watching did: now, or with the last packet.
+    void end(std::uint64_t now = 0);
 
     flow_interval so_far() const;
     const packets::heavy_flows& meter() const { return meter_; }
+    const plan& asked() const { return plan_; }
 
   private:
     struct key_hash {
         std::size_t operator()(const packets::flow_key&) const;
     };
-    void close();
+    void close(std::uint64_t end);
     void compare(flow_interval&) const;
 
     packets::heavy_flows meter_;

@@ -117,7 +117,7 @@ class session {
         return take(heavy_flows::make(shape, hasher(o_.hash.family(), o_.hash.seed())), "flows");
     }
     void read(const std::string& path, const packet_options& how) {
-        if (is_table(o_, path)) return read_records(path, o_.count_packets(), tally_, watch_, wrong_record_);
+        if (is_table(o_, path)) return read_records(path, tally_, watch_, wrong_record_);
         const auto wrong = read_capture(path, how, tally_, watch_);
         if (wrong && !damage_) damage_ = wrong;
     }

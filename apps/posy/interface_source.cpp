@@ -20,6 +20,7 @@ void watch_interface(const live_options&, const packet_options&, packet_tally&, 
 #include <chrono>
 #include <memory>
 
+#include "packet_stream.hpp"
 #include "stop_signal.hpp"
 
 namespace posy::tool {
@@ -75,11 +76,9 @@ std::uint64_t time_of_day() {
 void watch_interface(const live_options& o, const packet_options& options, packet_tally& tally,
                      flow_watch& watch) {
     const handle capture = open(o.interface);
-    receiver to{options, tally, watch,
-                packets::link_type_of(static_cast<std::uint32_t>(pcap_datalink(capture.get())))};
-    if (!to.link)
-        throw failure(o.interface + ": packets of link type " + std::to_string(pcap_datalink(capture.get())) +
-                      ", which are not understood");
+    const auto link = static_cast<std::uint32_t>(pcap_datalink(capture.get()));
+    receiver to{options, tally, watch, packets::link_type_of(link)};
+    if (!to.link) throw failure(o.interface + ": its packets are " + unknown_link_text(link));
     std::array<pollfd, 2> either{
         {{pcap_get_selectable_fd(capture.get()), POLLIN, 0}, {stop_on_signal(), POLLIN, 0}}};
     const auto start = clock::now();
@@ -100,7 +99,9 @@ void watch_interface(const live_options& o, const packet_options& options, packe
             o.each_half_second();
         }
     }
+    const std::uint64_t stopped = time_of_day();
     for (const auto end = clock::now() + on_the_way; clock::now() < end;) receive(1);
+    watch.end(stopped);
     pcap_stat counts{};
     if (pcap_stats(capture.get(), &counts) == 0) tally.dropped = counts.ps_drop;
 }

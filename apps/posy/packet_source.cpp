@@ -56,11 +56,20 @@ class byte_source {
     bool ended_ = false;
 };
 
+// Totals do not wrap: a record that would take them beyond 64 bits is not believed.
+result<packets::flow_record> addable_row(const packets::flow_table& table, std::string_view line,
+                                         const packet_tally& so_far) {
+    auto row = table.row(line);
+    if (row && (row->bytes > ~so_far.bytes || row->packets > ~so_far.packets))
+        return error::damaged("a count with which the total exceeds 2^64 − 1");
+    return row;
+}
+
 }  // namespace
 
 void count_frame(const captured& c, const packet_options& o, packet_tally& tally, flow_watch& watch) {
     if (!c.link) {
-        ++tally.unknown_link;
+        if (tally.unknown_link++ == 0) tally.unknown_link_number = c.link_number;
         return;
     }
     const packets::headers h = packets::headers_of(c.frame, c.original_length, *c.link, o.which);
@@ -110,8 +119,7 @@ std::optional<std::string> read_capture(const std::string& path, const packet_op
     return std::nullopt;
 }
 
-void read_records(const std::string& path, bool weigh_packets, packet_tally& tally, flow_watch& watch,
-                  std::string& first_wrong) {
+void read_records(const std::string& path, packet_tally& tally, flow_watch& watch, std::string& first_wrong) {
     byte_source source(path);
     std::optional<packets::flow_table> table;
     byte_view left;
@@ -121,13 +129,13 @@ void read_records(const std::string& path, bool weigh_packets, packet_tally& tal
         if (line.empty() || line == "\r") return;
         if (!table) {
             table = take(packets::flow_table::of_header(line), source.name());
-            const auto needed =
-                weigh_packets ? packets::flow_table::column::packets : packets::flow_table::column::bytes;
-            if (!table->has(needed))
-                throw failure(source.name() + ": the table has no column of what --weight asks for");
+            const auto has_all = table->require(watch.asked().by, watch.asked().count_packets);
+            if (!has_all)
+                throw failure(source.name() + ": " + has_all.error().message +
+                              "; ask with --by and --weight for what the table has");
             return;
         }
-        const auto row = table->row(line);
+        const auto row = addable_row(*table, line, tally);
         if (!row) {
             ++tally.malformed;
             if (first_wrong.empty())

@@ -24,10 +24,9 @@ void count_frame(const packets::captured&, const packet_options&, packet_tally&,
 std::optional<std::string> read_capture(const std::string& path, const packet_options&, packet_tally&,
                                         flow_watch&);
 
-// A table of flow records, or "-". Rows that do not fit are counted as malformed; `first_wrong` is about the
-// first of them.
-void read_records(const std::string& path, bool weigh_packets, packet_tally&, flow_watch&,
-                  std::string& first_wrong);
+// A table of flow records, or "-". Rows that do not fit are counted as malformed, and so are those that would
+// take a total beyond 64 bits; `first_wrong` is about the first of them.
+void read_records(const std::string& path, packet_tally&, flow_watch&, std::string& first_wrong);
 
 struct live_options {
     std::string interface;

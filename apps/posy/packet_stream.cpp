@@ -88,6 +88,10 @@ class capture_file : public packet_stream {
 
 }  // namespace
 
+std::string unknown_link_text(std::uint32_t number) {
+    return "of link type " + std::to_string(number) + ", which is not supported";
+}
+
 std::unique_ptr<packet_stream> open_capture(const std::string& path, int stop) {
     return std::make_unique<capture_file>(path, stop);
 }

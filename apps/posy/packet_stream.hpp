@@ -8,6 +8,9 @@
 
 namespace posy::tool {
 
+// What a packet is of whose link type headers_of() cannot read.
+std::string unknown_link_text(std::uint32_t number);
+
 class packet_stream {
   public:
     enum class step {

@@ -8,6 +8,7 @@
 #include "gnuplot.hpp"
 #include "numbers.hpp"
 #include "simulate/systems.hpp"
+#include "simulate_plot.hpp"
 #include "tool.hpp"
 
 namespace posy::tool {
@@ -50,43 +51,6 @@ json to_json(const simulate::report& r) {
     }
     for (const auto& p : r.plots) plots.push_back(to_json(p));
     return {{"system", r.system}, {"what", r.what}, {"figures", figures}, {"plots", plots}};
-}
-
-// Text for gnuplot, in single quotes.
-std::string quoted(std::string text) {
-    for (std::size_t at = 0; (at = text.find('\'', at)) != std::string::npos; at += 2)
-        text.insert(at, 1, '\'');
-    return "'" + text + "'";
-}
-
-std::string script_of(const simulate::plot& p, std::size_t number) {
-    std::string data, lines;
-    for (std::size_t i = 0; i < p.curves.size(); ++i) {
-        const auto& c = p.curves[i];
-        data += fmt::format("$d{}_{} << EOD\n", number, i);
-        for (const auto& [x, y] : c.points) data += fmt::format("{} {}\n", x, y);
-        data += "EOD\n";
-        lines += fmt::format("{}$d{}_{} with linespoints pt 7 ps 0.4 lw 2 title {}", i ? ", " : "plot ",
-                             number, i, quoted(c.name));
-    }
-    return fmt::format("{}set title {}\nset xlabel {}\nset ylabel {}\n{}\n", data, quoted(p.title),
-                       quoted(p.x), quoted(p.y), lines);
-}
-
-void draw_report(const simulate::report& r, const std::string& path) {
-    std::string plots;
-    std::size_t drawn = 0;
-    for (const auto& p : r.plots) {
-        if (std::ranges::any_of(p.curves, [](const auto& c) { return !c.points.empty(); })) {
-            plots += script_of(p, drawn++);
-        }
-    }
-    if (!drawn) throw failure(fmt::format("simulate: the report of '{}' has nothing to plot", r.system));
-    draw(fmt::format("set terminal svg size 900,{} dynamic background rgb 'white' font 'sans,13' noenhanced\n"
-                     "set grid ytics lc rgb '#dddddd'\nset key top left\nset multiplot layout {},1\n{}unset "
-                     "multiplot\n",
-                     420 * drawn, drawn, plots),
-         path);
 }
 
 std::vector<std::string> names_of_systems() {
@@ -142,7 +106,8 @@ void add_simulate(command_line& app) {
     command.add_flag("--json", a->as_json, "Print one JSON object");
     command.add_option(
         "--plot FILE", a->plot,
-        "Write an SVG picture of the curves to this file; needs gnuplot (default: no picture)");
+        "Write an SVG picture to this file: every figure measured beside predicted, and the curves; needs "
+        "gnuplot (default: no picture)");
     command.runs([a, command] {
         if (a->list || a->system.empty()) return print(list_of_systems());
         if (command.given("--nodes")) a->options.nodes = a->nodes;

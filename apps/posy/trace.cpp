@@ -32,15 +32,19 @@ std::vector<traced_packet> from_file(const std::string& path) {
     std::vector<traced_packet> all;
     packets::captured one;
     std::uint64_t others = 0;
+    std::optional<std::uint32_t> unknown_link;
     const auto stream = open_capture(path);
     while (stream->next(one) == packet_stream::step::packet) {
         packets::imprint made;
+        if (!one.link) unknown_link = one.link_number;
         if (one.link &&
             packets::imprint::of(one.frame, one.original_length, *one.link, made) == packets::outcome::found)
             all.push_back({made, one.time / 1000, description_of(one.frame, one.original_length, *one.link)});
         else
             ++others;
     }
+    if (all.empty() && unknown_link)
+        throw failure(display_name(path) + ": its packets are " + unknown_link_text(*unknown_link));
     if (all.empty())
         throw failure(
             fmt::format("{}: none of its {} packets is an IP packet with 8 bytes of payload captured",

@@ -42,10 +42,12 @@ class recorder {
     }
 
     void add(const packets::captured& packet) {
+        if (!packet.link) {
+            if (unknown_link_++ == 0) unknown_link_number_ = packet.link_number;
+            return;
+        }
         packets::imprint made;
-        const auto outcome =
-            packet.link ? packets::imprint::of(packet.frame, packet.original_length, *packet.link, made)
-                        : packets::outcome::not_ip;
+        const auto outcome = packets::imprint::of(packet.frame, packet.original_length, *packet.link, made);
         ++outcomes_[static_cast<std::size_t>(outcome)];
         if (outcome != packets::outcome::found) return;
         const std::uint64_t time = packet.time / 1000;
@@ -66,6 +68,9 @@ class recorder {
         for (const auto other : members<packets::outcome>)
             if (other != packets::outcome::found && outcomes_[static_cast<std::size_t>(other)] > 0)
                 rows.push_back({std::string(packets::name_of(other)), number(other)});
+        if (unknown_link_ > 0)
+            rows.push_back(
+                {unknown_link_text(unknown_link_number_), count(static_cast<double>(unknown_link_))});
         if (dropped_ > 0) rows.push_back({"not read in time", count(static_cast<double>(dropped_))});
         rows.push_back({"pages written", count(static_cast<double>(pages_))});
         if (removed_ > 0) rows.push_back({"oldest pages removed", count(static_cast<double>(removed_))});
@@ -93,7 +98,8 @@ class recorder {
     packets::digest_table table_;
     packets::digest_folder folder_;
     std::array<std::uint64_t, members<packets::outcome>.size()> outcomes_{};
-    std::uint64_t pages_ = 0, removed_ = 0, dropped_ = 0;
+    std::uint64_t pages_ = 0, removed_ = 0, dropped_ = 0, unknown_link_ = 0;
+    std::uint32_t unknown_link_number_ = 0;  // of the first of those
 };
 
 // One recorder per folder: two would remove each other's pages.

@@ -18,7 +18,6 @@
 #include <numeric>
 
 #include "posy/theory.hpp"
-#include "posy/theory/routing.hpp"
 #include "systems.hpp"
 
 namespace posy::simulate {
@@ -101,7 +100,7 @@ attenuated_run::outcome attenuated_run::ask(const std::vector<query>& queries) {
                of[static_cast<std::size_t>(attenuated_kind::found)] +
                of[static_cast<std::size_t>(attenuated_kind::absent)];
     };
-    const std::uint64_t bytes_before = bytes();
+    const std::uint64_t bytes_before = bytes(), began = net_.now();
     constexpr std::size_t at_a_time = 5000;
     const std::uint64_t pause = options_.loss > 0 ? 300'000 : 60'000;
     open_lookups open;
@@ -130,7 +129,27 @@ attenuated_run::outcome attenuated_run::ask(const std::vector<query>& queries) {
     all.by_filter = each(after.by_filter - before.by_filter);
     all.gave_up = each(after.gave_up - before.gave_up);
     all.bytes = each(bytes() - bytes_before);
+    if (options_.churn > 0) {
+        all.clumping = clumping_at_homes(queries);
+        all.periods = static_cast<double>(net_.now() - began) / static_cast<double>(settings().republish);
+    }
     return all;
+}
+
+double attenuated_run::clumping_at_homes(const std::vector<query>& queries) const {
+    std::map<std::uint64_t, std::uint64_t> asked;  // by the node's point on the ring
+    for (const node_id who : members_) asked[overlay::home_ring::point_of(who)] = 0;
+    for (const query& q : queries) {
+        const auto home = asked.lower_bound(overlay::home_ring::point_of(key_of(q.object)));
+        ++(home == asked.end() ? asked.begin() : home)->second;
+    }
+    double sum = 0;
+    for (const auto& [point, lookups] : asked) {
+        const double share =
+            static_cast<double>(lookups) / static_cast<double>(std::max<std::size_t>(queries.size(), 1));
+        sum += share * share;
+    }
+    return sum;
 }
 
 // Lookups of which an end has failed do not count.

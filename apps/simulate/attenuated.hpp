@@ -12,6 +12,7 @@
 #include "outages.hpp"
 #include "places.hpp"
 #include "posy/overlay/attenuated_node.hpp"
+#include "posy/theory/routing.hpp"
 #include "report.hpp"
 #include "tally.hpp"
 
@@ -59,6 +60,9 @@ class attenuated_run {
         tally success, hops, stretch, first, denied;  // found at once; said to be absent
         double by_filter = 0, gave_up = 0;            // per lookup
         double bytes = 0;                             // per lookup
+        // For the error of `denied`: Σ w² over the homes, w the share of the lookups that each has, and the
+        // time that they took, in times of republishing.
+        double clumping = 0, periods = 0;
         std::uint64_t asked = 0;
     };
 
@@ -70,6 +74,7 @@ class attenuated_run {
     bool exists(std::uint64_t object);
     query draw_query();
     outcome ask(const std::vector<query>&);
+    double clumping_at_homes(const std::vector<query>&) const;
     void collect(open_lookups&, outcome&);
     attenuated_node::counters counted();
     void predict();
@@ -85,6 +90,11 @@ class attenuated_run {
     plot found_by_copies() const;
     void add_changes(std::vector<figure>&) const;
     void add_churn(report&, const outcome& near, const outcome& far) const;
+    double failure_rate() const { return options_.churn / 3'600'000; }  // of a node, per ms
+    // Of a lookup that ends at the home, with churn.
+    double denied_expected() const {
+        return theory::both_failed_probability(failure_rate(), static_cast<double>(settings().republish));
+    }
     std::vector<figure> figures(const outcome& near, const outcome& far, const outcome& absent) const;
 
     std::uint64_t nodes_, objects_, queries_;

@@ -2,7 +2,6 @@
 #include <cmath>
 
 #include "attenuated.hpp"
-#include "posy/theory/routing.hpp"
 
 namespace posy::simulate::attenuated {
 
@@ -26,7 +25,7 @@ std::vector<figure> attenuated_run::figures(const outcome& near, const outcome& 
         {"  hops", near.hops.mean(), {}, near.hops.error()},
         {"  stretch in hops, against the nearest copy", near.stretch.mean(), {}, near.stretch.error()},
         {"  bytes per lookup", near.bytes, {}, {}, "bytes"},
-        {"found, where none is near", far.success.mean(), certain, far.success.error()},
+        {"found, where none is near", far.success.mean(), certain - denied_expected(), far.success.error()},
         {"  false forwards per lookup", far.by_filter, astray, wrong(far)},
         {"  hops, most of them to the home", far.hops.mean(),
          misled + theory::ring_hops(static_cast<double>(nodes_)) + 1, far.hops.error()},
@@ -64,19 +63,21 @@ plot attenuated_run::found_by_copies() const {
 }
 
 // A request to the home passes one node less than it makes hops, and is lost at one that is down. A pointer
-// is lost while home and next node have both failed since the holder told them, up to R ago: with probability
-// E (λ a)² = (λR)²/3 for a uniform in 0..R.
+// is lost while home and next node have both failed since the holder told them. That is then so for all
+// objects of this home: a few homes make up the share, and its error is theirs.
 void attenuated_run::add_churn(report& r, const outcome& near, const outcome& far) const {
-    const double rate = options_.churn / 3'600'000, told = rate * static_cast<double>(settings().republish);
     const double passed =
         theory::attenuated_false_forwards(rates_, degree) + theory::ring_hops(static_cast<double>(nodes_));
-    const double open = theory::open_way_probability(rate, outages::down_time, passed);
+    const double open = theory::open_way_probability(failure_rate(), outages::down_time, passed);
     r.figures.push_back({"failures of nodes", static_cast<double>(outages_.failures())});
     r.figures.push_back(
         {"found at the first attempt, a copy near", near.first.mean(), {}, near.first.error()});
     r.figures.push_back({"found at the first attempt, none near", far.first.mean(), open, far.first.error()});
-    r.figures.push_back(
-        {"said to be absent, none near: at most", far.denied.mean(), told * told / 3, far.denied.error()});
+    const double by_homes =
+        far.clumping *
+        theory::both_failed_variance(failure_rate(), static_cast<double>(settings().republish), far.periods);
+    r.figures.push_back({"said to be absent, none near", far.denied.mean(), denied_expected(),
+                         std::hypot(far.denied.error(), std::sqrt(by_homes))});
 }
 
 }  // namespace posy::simulate::attenuated

@@ -21,6 +21,10 @@ using overlay::host_id;
 using overlay::square;
 
 constexpr double rate = 0.01;
+constexpr unsigned most_levels = 10;  // a million stations
+
+constexpr std::uint64_t stations_of(unsigned levels) { return std::uint64_t{1} << 2 * levels; }
+
 constexpr std::uint64_t step = 100, seconds_between_moves = 100;  // of the clock in ms; of each host
 
 class world {
@@ -271,11 +275,11 @@ motion measure_motion(world& w, std::uint64_t hosts, std::uint64_t queries) {
 }  // namespace
 
 report run_geographic(const options& o) {
-    const std::uint64_t stations = number_of("--nodes", o.nodes, 10'000, 1);
+    const std::uint64_t stations = number_of("--nodes", o.nodes, 10'000, 1, stations_of(most_levels));
     const std::uint64_t hosts = number_of("--objects", o.objects, 1'000'000, 1);
     const std::uint64_t queries = number_of("--queries", o.queries, 50'000, 1);
     unsigned levels = 1;
-    while (std::uint64_t{1} << 2 * levels < stations && levels < 10) ++levels;
+    while (stations_of(levels) < stations) ++levels;
     world w(levels, hosts, o);
     w.rest();
 
@@ -294,8 +298,8 @@ report run_geographic(const options& o) {
         return static_cast<double>(part) / static_cast<double>(of);
     };
     report r{"geographic",
-             fmt::format("{} stations, {} hosts, {} moves/s, rate {}, seed {}",
-                         std::uint64_t{1} << 2 * levels, hosts, m.moves_per_second, rate, o.seed),
+             fmt::format("{} stations ({} whole levels), {} hosts, {} moves/s, rate {}, seed {}",
+                         stations_of(levels), levels, hosts, m.moves_per_second, rate, o.seed),
              {},
              {}};
     r.figures = {

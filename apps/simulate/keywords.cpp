@@ -162,8 +162,7 @@ report run_keywords(const options& o) {
     const std::uint64_t nodes = number_of("--nodes", o.nodes, 100, 1);
     const std::uint64_t count = number_of("--queries", o.queries, 5'000, 1);
     std::vector<document> texts = read_documents(o.texts);
-    const std::uint64_t objects = number_of("--objects", o.objects, texts.size(), 1);
-    if (objects < texts.size()) texts.resize(objects);
+    texts.resize(number_of("--objects", o.objects, texts.size(), 1, texts.size()));
     const library l(std::move(texts));
     std::mt19937_64 random(o.seed);
     std::vector<query> queries(count);

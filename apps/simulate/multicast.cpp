@@ -20,6 +20,10 @@ namespace {
 using packets::multicast_router;
 
 constexpr std::size_t branches = 4, up = branches;
+constexpr std::size_t most_levels = 8;  // what a few gigabytes of memory hold
+
+// Of a whole tree.
+constexpr std::size_t routers_of(std::size_t levels) { return (std::size_t{1} << 2 * levels) / 3; }
 
 // The routers by levels, root first; the lowest have a host on each of their interfaces.
 class tree {
@@ -162,18 +166,18 @@ std::size_t needed(const std::set<std::size_t>& members, std::size_t from, std::
     return links;
 }
 
-// Every group gets as many packets, from hosts drawn at random.
+// The groups get the packets in turn, from hosts drawn at random.
 struct losses {
     tally vain, expected, useful;
     std::uint64_t missed = 0;
 };
-losses send_packets(tree& t, const std::vector<std::set<std::size_t>>& members, std::uint64_t each,
+losses send_packets(tree& t, const std::vector<std::set<std::size_t>>& members, std::uint64_t packets,
                     std::mt19937_64& random) {
     losses l;
     // A filter errs about a group or does not, for all its packets: the sample is one of groups.
-    for (std::uint64_t group = 0; group < members.size(); ++group) {
+    for (std::uint64_t group = 0; group < std::min<std::uint64_t>(members.size(), packets); ++group) {
         tally of_group;
-        for (std::uint64_t i = 0; i < each; ++i) {
+        for (std::uint64_t i = group; i < packets; i += members.size()) {
             const std::size_t from = random() % t.hosts();
             const auto d = t.send(from, group);
             for (const std::size_t host : members[group]) l.missed += host != from && !d.hosts.contains(host);
@@ -190,11 +194,11 @@ losses send_packets(tree& t, const std::vector<std::set<std::size_t>>& members, 
 }  // namespace
 
 report run_multicast(const options& o) {
-    const std::uint64_t routers = number_of("--nodes", o.nodes, 1'000, 1);
+    const std::uint64_t routers = number_of("--nodes", o.nodes, 1'000, 1, routers_of(most_levels));
     const std::uint64_t groups = number_of("--objects", o.objects, 10'000, 1);
     const std::uint64_t packets = number_of("--queries", o.queries, 50'000, 1);
     std::size_t levels = 2;
-    while ((std::size_t{1} << 2 * levels) / 3 < routers && levels < 8) ++levels;
+    while (routers_of(levels) < routers) ++levels;
     constexpr std::uint64_t members_per_group = 10;
     tree t(levels, groups * members_per_group, o.seed);
     std::mt19937_64 random(o.seed);
@@ -214,17 +218,17 @@ report run_multicast(const options& o) {
             if (random() % 2) refused += !toggle(group, host) + !toggle(group, random() % t.hosts());
         }
     }
-    const std::uint64_t each = std::max<std::uint64_t>(1, packets / groups);
-    const losses l = send_packets(t, members, each, random);
+    const losses l = send_packets(t, members, packets, random);
     const std::uint64_t bytes = t.bytes();
     for (std::uint64_t group = 0; group < groups; ++group) {
         for (const std::size_t host : std::set(members[group])) refused += !toggle(group, host);
     }
-    report r{"multicast",
-             fmt::format("{} routers, {} hosts, {} groups of {} members, {} packets, seed {}", t.size(),
-                         t.hosts(), groups, members_per_group, each * groups, o.seed),
-             {},
-             {}};
+    report r{
+        "multicast",
+        fmt::format("{} routers ({} whole levels), {} hosts, {} groups of {} members, {} packets, seed {}",
+                    t.size(), levels, t.hosts(), groups, members_per_group, packets, o.seed),
+        {},
+        {}};
     r.figures = {
         {"members that missed a packet", static_cast<double>(l.missed), 0.0, {}, ""},
         {"links per packet, to members", l.useful.mean(), {}, l.useful.error(), ""},

@@ -30,6 +30,10 @@ struct figure {
     std::string unit;                 // "bytes", "ms", "" for a count
 };
 
+// "0.0479 ± 0.001", and "0.0469" or nothing; the unit follows the last number.
+std::string measured_text(const figure&);
+std::string predicted_text(const figure&);
+
 struct curve {
     std::string name;
     std::vector<std::pair<double, double>> points;

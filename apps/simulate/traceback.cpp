@@ -70,9 +70,8 @@ class world {
     world(std::size_t routers, std::uint64_t packets, double rate, std::uint64_t seed)
         : random_(seed), network_(random_topology(routers, random_)) {
         // Pages of about a tenth of a router's traffic, which end when they are full.
-        const digest_settings settings{.packets = std::max<std::uint64_t>(8 * packets / routers / 10, 50),
-                                       .rate = rate,
-                                       .interval = packets * per_packet};
+        const digest_settings settings{
+            .packets = page_packets(routers, packets), .rate = rate, .interval = packets * per_packet};
         for (std::size_t i = 0; i < routers; ++i) {
             digest_settings own = settings;
             own.seed = {random_(), random_()};
@@ -88,6 +87,10 @@ class world {
             for (const std::size_t router : way(traffic_.back()))
                 *tables_[router].insert(packet, number * per_packet);
         }
+    }
+
+    static std::uint64_t page_packets(std::size_t routers, std::uint64_t packets) {
+        return std::max<std::uint64_t>(8 * packets / routers / 10, 50);
     }
 
     struct trace {
@@ -187,6 +190,7 @@ report run_traceback(const options& o) {
                "rate of a page",
                "routers",
                {{"measured", {}}, {"predicted", {}}}}}};
+    const auto per_page = static_cast<double>(world::page_packets(routers, packets));
     for (const double rate : {0.001, 0.01, 0.03, 0.1}) {
         world w(routers, packets, rate, o.seed);
         const outcome_of_traces all = trace_many(w, queries);
@@ -195,8 +199,11 @@ report run_traceback(const options& o) {
         r.figures.push_back({name("false branches"), all.false_branches, all.expected, all.deviation, ""});
         r.figures.push_back({name("… as in a tree"), all.false_branches, all.by_tree, {}, ""});
         r.figures.push_back({name("routers asked"), all.asked, {}, {}, ""});
-        r.figures.push_back(
-            {name("memory per packet"), w.bytes_per_packet(), theory::digest_bytes(1, 1, rate), {}, "bytes"});
+        r.figures.push_back({name("memory per packet"),
+                             w.bytes_per_packet(),
+                             theory::page_bytes(per_page, rate) / per_page,
+                             {},
+                             "bytes"});
         r.plots[0].curves[0].points.emplace_back(rate, all.false_branches);
         r.plots[0].curves[1].points.emplace_back(rate, all.expected);
     }

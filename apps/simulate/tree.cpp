@@ -98,7 +98,8 @@ class tree_run {
 
     tally success_, hops_, stretch_, time_stretch_;
     tally first_, first_expected_, down_, down_expected_, denied_, wait_;  // with churn
-    std::map<std::size_t, std::pair<tally, tally>> wrong_by_distance_;     // measured, expected
+    double shut_ = 0, waits_ = 0;  // lookups expected to meet an outage, and their waits added, in seconds
+    std::map<std::size_t, std::pair<tally, tally>> wrong_by_distance_;  // measured, expected
     tally wrong_, wrong_expected_, wrong_absent_, wrong_absent_expected_, absent_right_;
     tally change_bytes_, change_expected_, whole_bytes_;
 };
@@ -208,10 +209,14 @@ std::vector<std::uint32_t> way_between(std::vector<std::uint32_t> a, std::vector
     return a;
 }
 
-// Whether a node of the way is down now, and how likely that was. The root never fails.
+// Whether a node of the way is down now, how likely that was, and how long it takes until the holder answers
+// then. The root never fails.
 void tree_run::expect_outages(std::uint32_t asker, std::uint32_t holder) {
     if (options_.churn == 0) return;
     auto between = way_between(shape_.way_up(asker), shape_.way_up(holder));
+    auto travel = static_cast<double>(places_.latency(holder, asker));  // the answer comes straight
+    for (std::size_t i = 1; i < between.size(); ++i)
+        travel += static_cast<double>(places_.latency(between[i - 1], between[i]));
     std::erase_if(between, [&](std::uint32_t n) { return n == asker || n == holder || n == 0; });
     for (const std::uint32_t n : between) ++passing_[n];
     down_.add(std::ranges::any_of(between, [&](std::uint32_t n) { return outages_.is_down(n); }));
@@ -220,8 +225,13 @@ void tree_run::expect_outages(std::uint32_t asker, std::uint32_t holder) {
     };
     // A node that is back knows its children after their next beat.
     constexpr auto down_time = static_cast<double>(outages::down_time);
+    const auto beat = static_cast<double>(settings().beat),
+               patience = static_cast<double>(settings().lookups.patience);
     down_expected_.add(1 - open(down_time));
-    first_expected_.add(open(down_time + static_cast<double>(settings().beat) / 2));
+    first_expected_.add(open(down_time + beat / 2));
+    const double shut = 1 - open(down_time + beat / 2);
+    shut_ += shut;
+    waits_ += shut * (theory::wait_for_repair(down_time, beat, patience, shut) + travel) / 1000;
 }
 
 void tree_run::judge(const overlay::lookup_answer& answer, std::uint32_t asker, std::uint64_t object) {
@@ -331,16 +341,14 @@ double tree_run::deviation_by_outages(double square_of_length, const tally& met)
 std::vector<figure> tree_run::figures_of_churn() const {
     constexpr auto down_time = static_cast<double>(outages::down_time);
     const double out = down_time + static_cast<double>(settings().beat) / 2;
-    const auto beat = static_cast<double>(settings().beat) / 1000,
-               patience = static_cast<double>(settings().lookups.patience) / 1000;
     return {
         {"failures of nodes", static_cast<double>(outages_.failures())},
         {"lookups with a node of the way down", down_.mean(), down_expected_.mean(),
          deviation_by_outages(down_time * down_time, down_)},
         {"  found at the first attempt", first_.mean(), first_expected_.mean(),
          deviation_by_outages(out * out, first_)},
-        {"  seconds until found, where not at once", wait_.mean(),
-         theory::wait_for_repair(outages::down_time / 1000.0, beat, patience), wait_.error(), "s"},
+        {"  seconds until found, where not at once", wait_.mean(), shut_ > 0 ? waits_ / shut_ : 0,
+         wait_.error(), "s"},
         {"  said to be absent", denied_.mean(), 0.0, denied_.error()},
     };
 }
@@ -376,16 +384,10 @@ report tree_run::run() {
              figures(),
              {}};
     if (options_.churn > 0) std::ranges::move(figures_of_churn(), std::back_inserter(r.figures));
-    r.figures.push_back({"bytes to build the filters, per object",
-                         build_bytes / static_cast<double>(objects_),
-                         {},
-                         {},
-                         "bytes"});
-    r.figures.push_back({"memory of all nodes, per object",
-                         static_cast<double>(memory) / static_cast<double>(objects_),
-                         {},
-                         {},
-                         "bytes"});
+    const auto n = static_cast<double>(objects_);
+    r.figures.push_back({"bytes to build the filters, per object", build_bytes / n, {}, {}, "bytes"});
+    r.figures.push_back(
+        {"memory of all nodes, per object", static_cast<double>(memory) / n, {}, {}, "bytes"});
     r.plots.push_back(wrong_turns_by_distance());
     return r;
 }

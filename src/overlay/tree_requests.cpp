@@ -48,18 +48,15 @@ std::optional<node_id> tree_node::next_child(const request& r, std::optional<nod
     return best;
 }
 
-// Whether a child had it that has started anew, and may get it back from a child of its own.
+// Whether a child had it that has started anew, and may get it back from a child of its own. What the child
+// has got back already may say yes by accident, so that is no reason to believe it when it then finds
+// nothing.
 bool tree_node::may_come_back(const digest& key) const {
     return std::ranges::any_of(children_, [&](const auto& entry) {
         const branch& child = entry.second;
-        if (!child.former) return false;
-        const auto positions = positions_of(settings_.terms.geometry, key);
-        const auto all = [&](const auto& has) {
-            return std::ranges::all_of(positions,
-                                       [&](std::uint64_t p) { return has(static_cast<position>(p)); });
-        };
-        return all([&](position p) { return child.test(p); }) &&
-               !all([&](position p) { return child.held.level(0).test(p); });
+        return child.former && std::ranges::all_of(positions_of(settings_.terms.geometry, key), [&](auto p) {
+                   return child.test(static_cast<position>(p));
+               });
     });
 }
 

@@ -67,7 +67,8 @@ capture_reader::step capture_reader::begin_pcap(byte_view& input, std::uint32_t 
     if (half(&input[4]) != 2)
         return damage("pcap version " + std::to_string(half(&input[4])) + "; only version 2 is known", 4);
     nanoseconds_ = magic == magic_nano;
-    interfaces_.push_back({.link = link_type_of(number(&input[20]))});
+    const std::uint32_t link = number(&input[20]);
+    interfaces_.push_back({.link = link_type_of(link), .link_number = link});
     format_ = format::pcap;
     take(input, 24);
     return step::packet;
@@ -85,6 +86,7 @@ capture_reader::step capture_reader::next_record(byte_view& input, captured& int
     into.time = 1'000'000'000ULL * number(input.data()) + number(&input[4]) * (nanoseconds_ ? 1ULL : 1000ULL);
     into.original_length = number(&input[12]);
     into.link = interfaces_[0].link;
+    into.link_number = interfaces_[0].link_number;
     into.frame = input.subspan(16, length);
     take(input, 16 + length);
     return step::packet;

@@ -111,7 +111,8 @@ void capture_reader::describe_interface(byte_view body) {
         return;
     }
     interface one {
-        .link = link_type_of(half(body.data())), .snap_length = number(&body[4])
+        .link = link_type_of(half(body.data())), .link_number = half(body.data()),
+        .snap_length = number(&body[4])
     };
     read_options(body.subspan(8), one);
     interfaces_.push_back(one);
@@ -154,6 +155,7 @@ bool capture_reader::enhanced(byte_view body, captured& into, bool obsolete) {
     into.time = time_of(count, from.ticks, from.since);
     into.original_length = number(&body[16]);
     into.link = from.link;
+    into.link_number = from.link_number;
     into.frame = body.subspan(20, length);
     return true;
 }
@@ -170,6 +172,7 @@ bool capture_reader::simple(byte_view body, captured& into) {
         return damage("a packet of " + std::to_string(length) + " bytes, more than its block has", 8), false;
     into.time = 0;
     into.link = from.link;
+    into.link_number = from.link_number;
     into.frame = body.subspan(4, length);
     return true;
 }

@@ -57,8 +57,7 @@ result<void> flow_parts::add(std::string_view text) {
         return error::invalid(
             "'" + whole +
             "' is no part of a flow; there are src, dst, sport, dport and proto, or flow for all");
-    if (std::ranges::find(parts_, known->at, &part::at) != parts_.end())
-        return error::invalid("'" + std::string(name) + "' is asked for twice");
+    if (asks_for(known->at)) return error::invalid("'" + std::string(name) + "' is asked for twice");
     part p{known->at, known->bits_4, known->bits_6};
     if (cut_off) {
         if (!known->address()) return error::invalid("'" + whole + "': only src and dst have prefixes");
@@ -80,6 +79,10 @@ result<void> flow_parts::add(std::string_view text) {
     parts_.push_back(p);
     names_.push_back(whole);
     return {};
+}
+
+bool flow_parts::asks_for(std::size_t at) const {
+    return std::ranges::find(parts_, at, &part::at) != parts_.end();
 }
 
 bool flow_parts::only_addresses() const {

@@ -84,6 +84,27 @@ constexpr known_name known_names[] = {
     {"flowstartmilliseconds", column::time_ms},
 };
 
+// What a question may be about.
+struct described {
+    column is;
+    std::string_view what, examples;
+    std::optional<std::size_t> part;  // of a key
+    bool optional;                    // a row may leave it empty
+};
+constexpr described descriptions[] = {
+    {column::source, "source address", "srcaddr, sa or sourceIPv4Address", flow_key::source, false},
+    {column::destination, "destination address", "dstaddr, da or destinationIPv4Address",
+     flow_key::destination, false},
+    {column::source_port, "source port", "srcport, sp or sourceTransportPort", flow_key::source_port, true},
+    {column::destination_port, "destination port", "dstport, dp or destinationTransportPort",
+     flow_key::destination_port, true},
+    {column::protocol, "protocol", "protocol, pr or protocolIdentifier", flow_key::protocol, false},
+    {column::bytes, "bytes", "bytes, ibyt or octetDeltaCount", std::nullopt, false},
+    {column::packets, "packets", "packets, ipkt or packetDeltaCount", std::nullopt, false},
+};
+
+std::uint32_t bit_of(column which) { return std::uint32_t{1} << static_cast<unsigned>(which); }
+
 column column_of(std::string_view name) {
     std::string plain;
     for (const char c : name) {
@@ -180,21 +201,43 @@ result<flow_table> flow_table::of_header(std::string_view line) {
     if (!table.has(column::bytes) && !table.has(column::packets))
         return error::invalid(
             "the first line names no column for bytes or packets, e.g. bytes, ibyt or octetDeltaCount", 0);
+    for (const column count : {column::bytes, column::packets})
+        if (table.has(count)) table.needed_.push_back(count);
     return table;
+}
+
+result<void> flow_table::require(const flow_parts& by, bool weigh_packets) {
+    for (const described& each : descriptions) {
+        const bool weighed = each.is == (weigh_packets ? column::packets : column::bytes);
+        const bool asked = each.part && by.asks_for(*each.part);
+        if (!weighed && !asked) continue;
+        if (!has(each.is))
+            return error::invalid("the first line names no column for the " + std::string(each.what) +
+                                      ", e.g. " + std::string(each.examples),
+                                  0);
+        if (asked && !each.optional) needed_.push_back(each.is);
+    }
+    return {};
 }
 
 result<flow_record> flow_table::row(std::string_view line) const {
     flow_record record;
-    std::size_t fields = 0;
-    for (; !line.empty() && fields < columns_.size(); ++fields)
-        if (auto read_it = read(columns_[fields], next_field(line, delimiter_), record); !read_it)
-            return read_it.error();
+    std::uint32_t given = 0;  // a bit for each kind of column
+    for (std::size_t i = 0; !line.empty() && i < columns_.size(); ++i) {
+        const std::string_view field = next_field(line, delimiter_);
+        if (field.empty()) continue;  // of a version that this record is not about
+        if (auto read_it = read(columns_[i], field, record); !read_it) return read_it.error();
+        given |= bit_of(columns_[i]);
+    }
     if (record.key.byte(flow_key::version) == 0) return error::damaged("a record without an address");
+    for (const column needed : needed_)
+        if (!(given & bit_of(needed)))
+            return error::damaged("a record without a value for the " +
+                                  std::string(std::ranges::find(descriptions, needed, &described::is)->what));
     return record;
 }
 
 result<void> flow_table::read(column which, std::string_view field, flow_record& into) const {
-    if (field.empty()) return {};  // of a version that this record is not about
     const auto fails = [&](const char* what) {
         return error::damaged("'" + std::string(field.substr(0, 60)) + "' is no " + what);
     };

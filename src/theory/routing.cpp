@@ -118,9 +118,20 @@ double open_way_probability(double rate, double outage, double nodes) {
     return std::exp(-nodes * std::log1p(rate * outage));
 }
 
-double wait_for_repair(double down, double repair, double patience) {
+double wait_for_repair(double down, double repair, double patience, double shut) {
     const double mean = down + repair / 2, square = mean * mean + repair * repair / 12;
-    return (mean > 0 ? square / (2 * mean) : 0) + patience / 2;
+    return (mean > 0 ? square / (2 * mean) / (1 - shut) : 0) + patience / 2;
+}
+
+double both_failed_probability(double rate, double period) {
+    const double x = rate * period;
+    if (x < 1e-4) return x * x / 3;  // where the terms below cancel
+    return 1 + 2 * std::expm1(-x) / x - std::expm1(-2 * x) / (2 * x);
+}
+
+double both_failed_variance(double rate, double period, double periods) {
+    const double x = rate * period;
+    return x * x / 6 / std::max(periods, 1.0);
 }
 
 // ---- Attenuated filters --------------------------------------------------------------------------------

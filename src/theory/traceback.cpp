@@ -1,5 +1,6 @@
 #include "posy/theory/traceback.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -29,6 +30,23 @@ double traceback_rate(double path, double degree, double branches) {
 
 double digest_bytes(double packets_per_second, double seconds, double rate) {
     return bloom_bits(packets_per_second * seconds, rate) / 8;
+}
+
+double page_bytes(double packets, double rate) {
+    constexpr double block = 512;  // bits
+    const auto rate_of = [&](double blocks) {
+        double best = 1;
+        for (unsigned k = 1; k <= 16; ++k) best = std::min(best, blocked_rate(packets, blocks * block, k));
+        return best;
+    };
+    // A filter that chooses its bits in all of the array is smaller, so the search begins there.
+    double low = 0, high = std::max(1.0, std::ceil(bloom_bits(packets, rate) / block));
+    while (rate_of(high) > rate) low = high, high *= 2;
+    while (high - low > 1) {
+        const double middle = std::floor((low + high) / 2);
+        (rate_of(middle) > rate ? low : high) = middle;
+    }
+    return high * block / 8;
 }
 
 double digest_share(double mean_packet_bytes, double rate) {

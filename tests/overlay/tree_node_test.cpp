@@ -25,6 +25,7 @@ tree_settings small(std::uint64_t bits = 4096) {
 }
 
 digest key(std::uint64_t i) { return hasher()(i); }
+auto bits_of(std::uint64_t object) { return positions_of(small().terms.geometry, key(object)); }
 
 // Node i hangs below i / fan_out; the root is 1.
 void grow(tree& net, node_id nodes, node_id fan_out, const tree_settings& how = small()) {
@@ -65,9 +66,7 @@ void expect_filters_are_exact(tree& net, const std::map<std::uint64_t, node_id>&
                 node_id up = at;
                 while (up != child && net.find(up)->parent()) up = *net.find(up)->parent();
                 if (up != child) continue;
-                for (const auto p : positions_of(small().terms.geometry, key(object))) {
-                    expected.insert(static_cast<position>(p));
-                }
+                for (const auto p : bits_of(object)) expected.insert(static_cast<position>(p));
             }
             EXPECT_EQ(parent.ones_of(child), std::vector<position>(expected.begin(), expected.end()))
                 << child << " below " << id;
@@ -189,7 +188,7 @@ void ask_all_the_time(tree& net, node_id broken, std::uint64_t repair_after,
 
 TEST(tree_node, what_is_below_a_node_that_starts_anew_is_not_absent) {
     tree net({}, 4);
-    grow(net, 13, 3);  // 2, 3, 4 below 1; 5, 6, 7 below 2
+    grow(net, 13, 3);
     std::map<std::uint64_t, node_id> objects;
     for (std::uint64_t i = 0; i < 130; ++i) objects[i] = 1 + i % 13, insert(net, 1 + i % 13, i);
     net.run_until(net.now() + 40'000);
@@ -206,6 +205,24 @@ TEST(tree_node, what_is_below_a_node_that_starts_anew_is_not_absent) {
     std::erase_if(objects, [](const auto& entry) { return entry.second == 2; });
     expect_filters_are_exact(net, objects);
     EXPECT_EQ(look_up(net, 13, 1).timed_out, false);
+}
+
+// The objects that the node brings with it have all bits of those that are asked for.
+TEST(tree_node, an_accident_in_a_filter_makes_nothing_absent) {
+    tree net({}, 4);
+    grow(net, 13, 3);
+    for (std::uint64_t i = 0; i < 13; ++i) insert(net, 1 + i, i);
+    net.run_until(net.now() + 40'000);
+    net.crash(2);
+    ask_all_the_time(net, 2, 20'000, [&] {
+        net.join(2, tree_node(2, small(), 2, 5));
+        for (std::uint64_t n = 0; n < 12; ++n) {
+            std::uint64_t like = 1000;
+            while (std::ranges::count(bits_of(like), bits_of(4 + n / 4)[n % 4]) == 0) ++like;
+            insert(net, 2, like);
+        }
+        net.at(2, [](tree_node& n, std::uint64_t now, outbox& out) { n.join(1, now, out); });
+    });
 }
 
 // The parent hears a node's last beat some seconds before its children hear its last answer.

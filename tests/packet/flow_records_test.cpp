@@ -46,6 +46,8 @@ TEST(flow_records, icmp_of_nfdump_and_seconds) {
 
 TEST(flow_records, rows_that_do_not_fit) {
     const char* header = "ts,sa,da,sp,pr,bytes";
+    EXPECT_EQ(read(header, "1,192.0.2.1,192.0.2.2,1,6,"), "a record without a value for the bytes");
+    EXPECT_EQ(read(header, "1,192.0.2.1"), "a record without a value for the bytes");
     EXPECT_EQ(read(header, ""), "a record without an address");
     EXPECT_EQ(read(header, "1,,,,,5"), "a record without an address");
     EXPECT_EQ(read(header, "1,host,,,,5"), "'host' is no address of the record's version");
@@ -58,6 +60,30 @@ TEST(flow_records, rows_that_do_not_fit) {
     for (const char* time : {"yesterday", "2023-13-01 00:00:00", "2023-01-01 24:00:00", "1e300", "-1", "nan"})
         EXPECT_EQ(read(header, std::string(time) + ",192.0.2.1,192.0.2.2,1,6,5"),
                   "'" + std::string(time) + "' is no time");
+}
+
+TEST(flow_records, what_a_question_needs) {
+    const auto ask = [](std::string_view header, std::string_view by, bool packets, std::string_view row) {
+        auto table = flow_table::of_header(header);
+        const auto has_all = table->require(*flow_parts::parse(by), packets);
+        return has_all ? text(table->row(row)) : has_all.error().message;
+    };
+    const char* header = "sa,sp,bytes";
+    EXPECT_EQ(ask(header, "src/24,sport", false, "192.0.2.1,7,5"), "192.0.2.1:7 > 0.0.0.0:0 0 5/0 at 0");
+    EXPECT_EQ(ask(header, "dst", false, ""),
+              "the first line names no column for the destination address, e.g. dstaddr, da or "
+              "destinationIPv4Address");
+    EXPECT_NE(ask(header, "src,dport", false, "").find("no column for the destination port"),
+              std::string::npos);
+    EXPECT_NE(ask(header, "proto", false, "").find("no column for the protocol"), std::string::npos);
+    EXPECT_NE(ask(header, "src", true, "").find("no column for the packets"), std::string::npos);
+    // A value may be missing where nobody asks for it, and ports where the protocol has none.
+    const char* both = "sa,da,dp,pr,bytes";
+    EXPECT_EQ(ask(both, "src", false, "192.0.2.1,,,,5"), "192.0.2.1:0 > 0.0.0.0:0 0 5/0 at 0");
+    EXPECT_EQ(ask(both, "dst", false, "192.0.2.1,,,,5"),
+              "a record without a value for the destination address");
+    EXPECT_EQ(ask(both, "src,proto", false, "192.0.2.1,,,,5"), "a record without a value for the protocol");
+    EXPECT_EQ(ask(both, "dport,proto", false, "192.0.2.1,,,1,5"), "192.0.2.1:0 > 0.0.0.0:0 icmp 5/0 at 0");
 }
 
 TEST(flow_records, a_first_line_without_the_columns) {

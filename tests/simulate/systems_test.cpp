@@ -109,6 +109,7 @@ TEST(simulated_systems, attenuated_filters_with_churn_report_what_was_measured) 
     EXPECT_THROW(named(r, "bytes per change, on all links"), std::runtime_error);
     EXPECT_FALSE(named(r, "  false forwards per lookup").predicted);
     EXPECT_GT(named(r, "failures of nodes").measured, 0);
+    expect_as_predicted(named(r, "said to be absent, none near"));
 }
 
 TEST(simulated_systems, a_mesh_with_churn_spreads_changes_in_the_predicted_time) {

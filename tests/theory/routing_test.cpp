@@ -81,6 +81,14 @@ TEST(routing_theory, a_way_is_open_while_all_of_its_nodes_are) {
     EXPECT_DOUBLE_EQ(open_way_probability(0.2, 0.5, 3), std::pow(1 / 1.1, 3));
     EXPECT_DOUBLE_EQ(wait_for_repair(60, 0, 10), 35);
     EXPECT_DOUBLE_EQ(wait_for_repair(0, 30, 0), 10);  // of lengths up to 30, a third of the longest
+    EXPECT_DOUBLE_EQ(wait_for_repair(60, 0, 10, 0.5), 65);
+    // The definition, by sums.
+    for (const double x : {1e-5, 0.03, 2.0}) {
+        double sum = 0;
+        for (int i = 0; i < 1000; ++i) sum += std::pow(std::expm1(-x * (i + 0.5) / 1000), 2) / 1000;
+        EXPECT_NEAR(both_failed_probability(x, 1) / sum, 1, 1e-5);
+    }
+    EXPECT_DOUBLE_EQ(both_failed_variance(0.5, 0.2, 4), 0.01 / 24);
 }
 
 TEST(routing_theory, attenuated_filters_of_one_level) {

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "posy/plan.hpp"
 #include "posy/theory.hpp"
 
 namespace posy {
@@ -38,6 +39,22 @@ TEST(theory_traceback, digests_take_half_a_percent_of_the_link) {
     const double rate = theory::false_positive_rate_asymptotic(1, 5, 3);
     EXPECT_NEAR(theory::digest_share(125, rate), 0.005, 1e-4);
     EXPECT_DOUBLE_EQ(theory::digest_bytes(1000, 60, rate), theory::digest_share(125, rate) * 125 * 60'000);
+}
+
+// A page is what the planner makes of it; few packets have a block of 64 bytes to themselves.
+TEST(theory_traceback, a_page_has_whole_blocks) {
+    EXPECT_EQ(theory::page_bytes(1, 0.1), 64);
+    EXPECT_EQ(theory::page_bytes(50, 0.1), 64);
+    for (const std::uint64_t packets : {50U, 800U, 100'000U})
+        for (const double rate : {0.1, 0.01, 0.001}) {
+            const auto page = choose(
+                {.items = packets, .rate = rate, .layout = layout_id::blocked, .hash = hash_family::siphash});
+            EXPECT_EQ(theory::page_bytes(static_cast<double>(packets), rate),
+                      static_cast<double>(page->memory_bytes()))
+                << packets << " packets, rate " << rate;
+            EXPECT_GE(theory::page_bytes(static_cast<double>(packets), rate),
+                      theory::digest_bytes(static_cast<double>(packets), 1, rate));
+        }
 }
 
 }  // namespace

@@ -9,6 +9,7 @@ import pty
 import shutil
 import signal
 import subprocess
+import time
 
 from harness import POSY, ToolTest, main, until
 
@@ -85,6 +86,7 @@ class Live(ToolTest):
         self.assertEqual(found["flows"][0]["exact"], 1000 * 900)
         self.assertGreaterEqual(found["exact_flows"], 1001)
         self.assertEqual(found["missed"], 0)
+        self.assertLess(found["end"], time.time() + 1)  # and not ten minutes after its begin
 
     def test_intervals_end_without_packets(self):
         watching = self.watch("--by", "sport", "--interval", "0.2s", "--json", stdout=subprocess.PIPE)

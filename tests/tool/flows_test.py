@@ -121,6 +121,8 @@ class Captures(Flows):
         intervals = self.flows("c.pcap", "--by", "src", "--interval", "2s", "--top", "0")["intervals"]
         self.assertEqual([i["interval"] for i in intervals], [1, 2, 3, 4, 5])
         self.assertEqual([i["begin"] for i in intervals], [1000, 1002, 1004, 1006, 1008])
+        # The last one ends with the last packet.
+        self.assertEqual([round(i["end"], 3) for i in intervals], [1002, 1004, 1006, 1008, 1009.998])
         sums = collections.Counter()
         for each in intervals:
             for flow in each["flows"]:
@@ -162,15 +164,32 @@ class Records(Flows):
     def test_rows_that_do_not_fit_are_counted(self):
         self.write("t.csv", "sa,bytes\n192.0.2.1,5\nhost,6\n192.0.2.1\n\n192.0.2.1,7")
         found = self.flows("t.csv", "--by", "src")
-        self.assertEqual(found["not_counted"]["malformed"], 1)
+        self.assertEqual(found["not_counted"]["malformed"], 2)
         self.assertEqual(found["intervals"][0]["flows"][0]["bytes"], 12)
         self.assertIn("line 3: 'host' is no address", self.stderr)
+
+    def test_a_column_that_is_asked_for_and_missing(self):
+        self.write("t.csv", "sa,bytes\n192.0.2.1,5\n")
+        self.fails("flows", "t.csv", saying="t.csv: the first line names no column for the destination address, e.g. dstaddr")
+        self.fails("flows", "t.csv", "--by", "src,dport", saying="no column for the destination port")
+        self.fails("flows", "t.csv", "--by", "src", "--weight", "packets", saying="no column for the packets, e.g. packets, ipkt")
+        self.assertIn("ask with --by and --weight for what the table has", self.stderr)
+        self.write("t.csv", "sa,da,bytes\n192.0.2.1,,5\n192.0.2.1,192.0.2.2,7\n")
+        found = self.flows("t.csv", "--by", "dst")
+        self.assertEqual([(f["dst"], f["bytes"]) for f in found["intervals"][0]["flows"]], [("192.0.2.2", 7)])
+        self.assertIn("line 2: a record without a value for the destination address", self.stderr)
+
+    def test_totals_do_not_wrap(self):
+        most = 2**64 - 1
+        self.write("t.csv", f"sa,bytes,packets\n192.0.2.1,{most - 10},1\n192.0.2.2,11,1\n192.0.2.3,10,{most}\n192.0.2.4,10,1\n")
+        found = self.flows("t.csv", "--by", "src", "--exact")
+        self.assertEqual((found["bytes"], found["packets"], found["not_counted"]["malformed"]), (most, 2, 2))
+        self.assertEqual(found["intervals"][0]["bytes"], most)
+        self.assertIn("line 3: a count with which the total exceeds 2^64", self.stderr)
 
     def test_tables_that_are_none(self):
         self.write("t.csv", "a,b\n1,2\n")
         self.fails("flows", "t.csv", saying="t.csv: at byte 0: the first line names no column for a source")
-        self.write("t.csv", "sa,bytes\n192.0.2.1,5\n")
-        self.fails("flows", "t.csv", "--weight", "packets", saying="no column of what --weight asks for")
         self.write("e.csv", "")
         self.fails("flows", "e.csv", saying="an empty table")
 
@@ -211,6 +230,7 @@ class BadInput(Flows):
         self.write("c.pcap", pcap([(1, bytes(40), 40)], link=105))
         found = self.flows("c.pcap", status=1)
         self.assertEqual(found["not_counted"]["unknown_link"], 1)
+        self.assertIn("not counted: 1 of link type 105, which is not supported", self.posy("flows", "c.pcap", status=1).decode())
 
     def test_options_that_make_no_sense(self):
         for options, why in ((("--by", "host"), "is no part of a flow"), (("--by", "src/40"), "at most 32 bits"),

@@ -42,9 +42,31 @@ class Simulate(ToolTest):
         self.assertNotEqual(self.posy("simulate", *SMALL, "--seed", "7"), self.posy("simulate", *SMALL, "--seed", "8"))
 
     @unittest.skipUnless(shutil.which("gnuplot"), "there is no gnuplot")
-    def test_a_picture(self):
-        self.posy("simulate", "tree", "--nodes", "200", "--objects", "2k", "--queries", "3k", "--plot", "tree.svg")
-        self.assertIn("svg", xml.etree.ElementTree.fromstring(self.read("tree.svg")).tag)
+    def test_a_picture_shows_every_figure_beside_its_prediction(self):
+        os.makedirs(self.path("texts/a"))
+        for i in range(20):
+            self.write(f"texts/a/{i}", f"some words of text number {i * 7919}, all of them in file {i}".encode())
+        small = {"tree": ["--nodes", "200", "--objects", "2k", "--queries", "3k"], "groups": ["--nodes", "40", "--objects", "400", "--queries", "200"],
+                 "multicast": ["--nodes", "20", "--objects", "100", "--queries", "500"],
+                 "geographic": ["--nodes", "16", "--objects", "400", "--queries", "200"],
+                 "keywords": ["--nodes", "10", "--queries", "20", "--texts", "texts"]}
+        for system, options in small.items():
+            report = json.loads(self.posy("simulate", system, *options, "--plot", "picture.svg", "--json"))
+            drawn = xml.etree.ElementTree.fromstring(self.read("picture.svg"))
+            texts = ["".join(each.itertext()).strip() for each in drawn.iter("{http://www.w3.org/2000/svg}text")]
+            self.assertTrue({"measured", "predicted"} <= set(texts), texts)
+            predicted = [f for f in report["figures"] if f["predicted"] is not None]
+            self.assertGreater(len(predicted), 1)
+            for figure in report["figures"]:
+                self.assertIn(figure["name"].strip(), texts)
+            for figure in predicted:
+                self.assertTrue(any(text.startswith(f"{figure['predicted']:.6g}") for text in texts), figure)
+
+    def test_no_more_nodes_than_a_system_has_room_for(self):
+        self.fails("simulate", "multicast", "--nodes", "21846", saying="--nodes is 21846; this system takes at least 1 and at most 21845")
+        self.fails("simulate", "geographic", "--nodes", "1048577", saying="at most 1048576")
+        self.assertIn("21 routers (3 whole levels), 64 hosts, 100 groups of 10 members, 150 packets",
+                      self.posy("simulate", "multicast", "--nodes", "20", "--objects", "100", "--queries", "150").decode())
 
     def test_wrong_use(self):
         self.fails("simulate", "shrubbery", saying="SYSTEM: shrubbery not in {mesh,")

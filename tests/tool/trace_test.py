@@ -103,6 +103,11 @@ class BadInput(Trace):
         self.assertRegex(out, r"packets recorded +1\n")
         self.assertRegex(out, r"malformed +4\n")
 
+    def test_a_link_that_is_unknown_is_named(self):
+        self.write("wireless.pcap", pcap([(START, bytes(40))], link=105))
+        self.assertRegex(self.record("wireless.pcap", "d"), r"of link type 105, which is not supported +1\n")
+        self.fails("trace", "query", "d", "wireless.pcap", saying="wireless.pcap: its packets are of link type 105, which is not supported")
+
     def test_a_snap_length_that_is_too_short_is_said(self):
         packets = self.traffic(50)
         for snap, recorded in [(27, 0), (28, 50)]:

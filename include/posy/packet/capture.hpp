@@ -27,6 +27,7 @@ struct captured {
     std::uint32_t original_length = 0;
     std::uint64_t time = 0;           // nanoseconds since 1970
     std::optional<link_type> link{};  // nothing: one that headers_of() cannot read
+    std::uint32_t link_number = 0;    // as the file has it (LINKTYPE_…)
 };
 
 class capture_reader {
@@ -52,6 +53,7 @@ class capture_reader {
   private:
     struct interface {
         std::optional<link_type> link{};
+        std::uint32_t link_number = 0;
         std::uint32_t snap_length = 0;    // 0: none
         std::uint64_t ticks = 1'000'000;  // per second
         std::int64_t since = 0;           // seconds to add

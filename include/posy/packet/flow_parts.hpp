@@ -28,6 +28,8 @@ class flow_parts {
     }
     // Then a packet counts even if its ports were not captured.
     bool only_addresses() const;
+    // Whether the part at this place of a key is asked for.
+    bool asks_for(std::size_t at) const;
     // "src/24", "dport": in the order in which they were asked for; and what they are in a key.
     const std::vector<std::string>& names() const { return names_; }
     std::vector<std::string> texts(const flow_key&) const;

@@ -72,8 +72,16 @@ double open_way_probability(double rate, double outage, double nodes);
 
 // A request that met an outage is asked again every `patience`: the outage lasts for another E[L²]/(2 E[L])
 // in the mean, L its length (whoever meets one meets a long one), and half of a patience passes before the
-// next question. Here L = down + U(0, repair).
-double wait_for_repair(double down, double repair, double patience);
+// next question. Here L = down + U(0, repair). On a way that is shut with probability `shut`, another outage
+// may have begun when this one ends, and so on: the first part is 1/(1 − shut) times as long.
+double wait_for_repair(double down, double repair, double patience, double shut = 0);
+
+// Two nodes that were both told something, at most a period R ago, have both failed since: E (1 − e^(−λa))²
+// for a uniform in 0..R, about (λR)²/3.
+double both_failed_probability(double rate, double period);
+// The variance of the share of a time, of that many periods, in which a pair is like that: in each period
+// with probability (λR)² from the later failure on, so E F² = (λR)²/6.
+double both_failed_variance(double rate, double period, double periods);
 
 // ---- Attenuated filters (6.2) --------------------------------------------------------------------------
 

@@ -18,8 +18,12 @@ double false_branches_bound(double path, double degree, double rate);
 double traceback_rate(double path, double degree, double branches);
 
 // Bytes of the pages that a link fills in a time, with Bloom filters of rate f at their best:
-// packets per second · seconds · log2 e · log2(1/f) / 8.
+// packets per second · seconds · log2 e · log2(1/f) / 8. Pages of few packets take more: see page_bytes().
 double digest_bytes(double packets_per_second, double seconds, double rate);
+
+// Bytes of one page: the fewest blocks of 64 bytes (posy/layout: blocked) whose rate with these packets and
+// the best number of hashes is at most f. So a page has at least 64 bytes, however few the packets.
+double page_bytes(double packets, double rate);
 
 // The same as a share of the bytes that go over the link, for packets of a mean size: what a second of
 // traffic takes, per byte of it. The paper's example, 0.5 %, is 5 bits for packets of 1000 bits.
