@@ -122,7 +122,18 @@ void build_foreign(const options& o) {
             for (const std::string& key : keys) take(filter->insert(as_byte_view(key)), "build");
         };
     });
-    save_foreign(o.output, filter->to_bytes());
+    const auto bytes = filter->to_bytes();
+    if (const auto again =
+            foreign_filter::from_bytes(bytes, filter->speaks(), o.foreign.to_dialect_options());
+        !again)
+        throw failure("build: the program would not read it: " + text_of(again.error()) +
+                      "; give more --items");
+    save_foreign(o.output, bytes);
+    const double asked = want.rate.value_or(0.01), is = filter->about().false_positive_rate;
+    if (is > 2 * asked)
+        fmt::print(stderr,
+                   "posy: {}: its false-positive rate is {} instead of {}; build it with more --items\n",
+                   display_name(o.output, true), rate(is), rate(asked));
 }
 
 void run(const options& o) {
@@ -186,8 +197,8 @@ void add_build(command_line& app) {
         .one_of({"4", "8"})
         .needs("--counting")
         .shows_default();
-    for (const char* own :
-         {"--bits-per-item", "--layout", "--hashes", "--hash", "--seed", "--counting", "--growing"})
+    for (const char* own : {"--bits-per-item", "--layout", "--hashes", "--hash", "--seed", "--counting",
+                            "--growing", "--streaming"})
         command.find("--format").excludes(own);
     command.runs([o] { run(*o); });
 }

@@ -3,6 +3,8 @@
 #include <fmt/core.h>
 #include <sys/stat.h>
 
+#include <filesystem>
+
 #include "info_sheet.hpp"
 #include "input_stream.hpp"
 #include "posy/base/file.hpp"
@@ -13,7 +15,12 @@
 namespace posy::tool {
 namespace {
 
-constexpr std::size_t most_bytes = std::size_t{4} << 30;
+// The most that a file may hold, compressed or not: as of a message from a stranger.
+std::size_t most_bytes(const std::string& path) {
+    std::error_code not_a_file;
+    const auto size = std::filesystem::file_size(path, not_a_file);
+    return not_a_file ? read_limits().max_bytes : read_limits().most(size);
+}
 constexpr std::size_t key_digits = 32;  // the key is the first 16 bytes of the hash
 
 // The first bytes of a file, without taking them from what reads it next. None of what is no file.
@@ -57,6 +64,9 @@ std::optional<dialect> foreign_options::asked_for() const { return named<dialect
 dialect_options foreign_options::to_dialect_options() const {
     dialect_options o;
     if (!block_hash.empty()) o.key = key_of(block_hash);
+    if (block_hash.empty() && asked_for() == dialect::bip158)
+        throw failure(
+            "--format bip158: the key of a set is the hash of its block; give it with --block-hash");
     return o;
 }
 
@@ -74,9 +84,25 @@ std::unique_ptr<foreign_filter> load_foreign(const std::string& path, const fore
         return take(foreign_filter::of_parquet_column(mapped.bytes(), o.column), name);
     }
     if (!o.column.empty()) throw failure(name + ": not a Parquet file, and only those have a --column");
-    const std::string bytes = read_all(path, most_bytes);
+    const std::string bytes = read_all(path, most_bytes(path));
     if (!o.asked_for() && !foreign_filter::recognise(as_byte_view(bytes))) return nullptr;
     return take(foreign_filter::from_bytes(as_byte_view(bytes), o.asked_for(), o.to_dialect_options()), name);
+}
+
+void refuse_foreign(const std::string& path) {
+    const std::string first = first_bytes(path);
+    if (first.empty() || is_posy(first)) return;
+    if (foreign_filter::is_parquet_file(as_byte_view(first)))
+        throw failure(path + ": a Parquet file; 'posy query' asks the filters of its columns");
+    constexpr std::size_t of_text = std::size_t{64}
+                                    << 20;  // a longer file is no filter that a word list is taken for
+    const auto size = std::filesystem::file_size(path);
+    if (size > of_text) return;
+    if (const auto which = foreign_filter::recognise(as_byte_view(read_all(path, most_bytes(path)))))
+        throw failure(
+            fmt::format("{}: a filter of the format {}, which this command does not take; query, info, "
+                        "union and convert do",
+                        path, name_of(*which)));
 }
 
 void save_foreign(const std::string& path, byte_view bytes) {
@@ -99,7 +125,7 @@ std::string describe(const foreign_filter& filter, const std::string& name, bool
     s.add("fill", static_cast<double>(about.ones) / static_cast<double>(about.bits), "fill",
           fixed(100 * static_cast<double>(about.ones) / static_cast<double>(about.bits), 2) + " %");
     s.add_rate("false_positive_rate", about.false_positive_rate, "false-positive rate");
-    s.add_bytes("message_bytes", filter.to_bytes().size(), "file size");
+    s.add_bytes("message_bytes", filter.to_bytes().size(), "size, unpacked");
     return s.print(json);
 }
 

@@ -27,6 +27,9 @@ struct foreign_options {
 // file of Posy's. Standard input and URLs are Posy's unless a format is asked for. Throws failure.
 std::unique_ptr<foreign_filter> load_foreign(const std::string& path, const foreign_options&);
 
+// Throws failure if the file is a filter of another program: for commands that do not take one.
+void refuse_foreign(const std::string& path);
+
 // Written to a temporary name first, unless it is standard output.
 void save_foreign(const std::string& path, byte_view);
 

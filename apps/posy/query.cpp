@@ -198,7 +198,13 @@ void run(const options& o) {
     o.keys.refuse_both_from_stdin(o.filter);
     if (o.near && o.keys.integers) throw failure("--near changes characters; it does not go with --integers");
     o.how.refuse_for_file(*o.command, o.filter);
-    if (const auto foreign = load_foreign(o.filter, o.foreign)) return run(o, *foreign);
+    if (const auto foreign = load_foreign(o.filter, o.foreign)) {
+        const auto integers = foreign->about().integers;
+        if (integers && *integers != o.keys.integers)
+            throw failure(display_name(o.filter) + (*integers ? ": the column has integers; give --integers"
+                                                              : ": the column has text, not --integers"));
+        return run(o, *foreign);
+    }
     message m = load_message(o.filter, o.reading.limits(), o.how);
     if (is_password_list(m.body))
         throw failure(display_name(o.filter) +

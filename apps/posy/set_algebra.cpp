@@ -80,11 +80,13 @@ void add_combination(command_line& app, const std::string& name, const std::stri
     command.add_flag("--streaming", s->streaming,
                      "Read lines of 'posy build --streaming', equal ones once, and print such a line to "
                      "standard output; with -o FILE, write the filter");
+    if (how.combine == unite_any) command.find("--format").excludes("--streaming");
     s->lock.add_to(command);
     s->reading.add_to(command);
     command.runs([s, how] {
         const auto lock = change_lock::to_change(s->files, s->output, s->lock);
-        if (how.combine == unite_any && unite_foreign(s->files, s->output, s->foreign)) return;
+        if (how.combine == unite_any && !s->streaming && unite_foreign(s->files, s->output, s->foreign))
+            return;
         std::optional<any_body> all;
         const auto combine = [&](message next, const std::string& file) {
             any_body body = how.operand(std::move(next.body), file);

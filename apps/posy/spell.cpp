@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <unordered_set>
 
+#include "foreign.hpp"
 #include "input_stream.hpp"
 #include "numbers.hpp"
 #include "posy/base/machine.hpp"
@@ -73,7 +74,10 @@ dictionary::word_list load(const options& o, const std::string& name) {
     dictionary::language rules = dictionary::language_of(behind.empty() ? path : behind.string());
     if (o.affixes != "auto") rules = *named<dictionary::language>(o.affixes);
     if (o.strict) rules = dictionary::language::none;
-    if (!is_message(path)) return {sealed_list(path), rules};
+    if (!is_message(path)) {
+        refuse_foreign(path);
+        return {sealed_list(path), rules};
+    }
     return {take(dictionary::word_filter::of(load_message(path, o.reading.limits(), o.how).body), path),
             rules};
 }

@@ -7,6 +7,7 @@
 
 #include <cmath>
 
+#include "foreign.hpp"
 #include "locking.hpp"
 #include "numbers.hpp"
 #include "password_file.hpp"
@@ -108,6 +109,7 @@ void for_each_message(const std::vector<std::string>& paths,
             path == "-" ? base::descriptor(dup(STDIN_FILENO)) : take(base::open_for_reading(path), name);
         message_reader reader(file.get(), limits);
         shared_allowance allowance(limits);
+        refuse_foreign(path);
         while (auto next = take(reader.next(), name)) {
             allowance.charge(*next, name);
             use(std::move(*next), name);

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <exception>
 #include <new>
 #include <string>
@@ -35,17 +36,23 @@ void call(sqlite3_context* context, const Work& work) noexcept {
 
 inline bool is_null(sqlite3_value* value) { return sqlite3_value_type(value) == SQLITE_NULL; }
 
-// The byte form of a key, which is also a line of the tool's input: text is its UTF-8, a number its text as
-// SQLite prints it, a blob its bytes. Valid as long as the value is. Precondition: !is_null(value).
+// The byte form of a key, which is also a line of the tool's input: text is its UTF-8, an integer its digits,
+// another number its text as SQLite prints it, a blob its bytes. Valid as long as the value is. Precondition:
+// !is_null(value).
 class key_of {
   public:
     explicit key_of(sqlite3_value* value) {
         switch (sqlite3_value_type(value)) {
-            case SQLITE_INTEGER: {
-                const auto end = std::to_chars(digits_.begin(), digits_.end(), sqlite3_value_int64(value));
-                bytes_ = {digits_.data(), end.ptr};
+            case SQLITE_INTEGER:
+                bytes_ = digits(sqlite3_value_int64(value));
                 break;
-            }
+            case SQLITE_FLOAT:  // 7.0 = 7 in SQL: a real number that is an integer is that
+                if (const double real = sqlite3_value_double(value);
+                    real >= -0x1p63 && real < 0x1p63 && real == std::trunc(real))
+                    bytes_ = digits(static_cast<std::int64_t>(real));
+                else
+                    bytes_ = taken(reinterpret_cast<const char*>(sqlite3_value_text(value)), value);
+                break;
             case SQLITE_BLOB:
                 bytes_ = taken(static_cast<const char*>(sqlite3_value_blob(value)), value);
                 break;
@@ -58,6 +65,9 @@ class key_of {
     operator std::string_view() const { return bytes_; }
 
   private:
+    std::string_view digits(std::int64_t number) {
+        return {digits_.data(), std::to_chars(digits_.begin(), digits_.end(), number).ptr};
+    }
     static std::string_view taken(const char* bytes, sqlite3_value* value) {
         const auto size = static_cast<std::size_t>(sqlite3_value_bytes(value));
         if (!bytes && size != 0) throw std::bad_alloc();

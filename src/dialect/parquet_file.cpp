@@ -2,6 +2,7 @@
 // footer says: FileMetaData 4 row groups, RowGroup 1 columns, ColumnChunk 3 ColumnMetaData, whose 3 is the
 // path of the column and 14 the offset of its filter.
 #include <algorithm>
+#include <array>
 #include <optional>
 
 #include "dialects.hpp"
@@ -18,8 +19,8 @@ constexpr std::string_view parquet_magic = "PAR1";
 // A value is in the file if it is in one of the groups.
 class filters_of_groups final : public foreign_filter {
   public:
-    explicit filters_of_groups(std::vector<std::unique_ptr<foreign_filter>> groups)
-        : groups_(std::move(groups)) {}
+    filters_of_groups(std::vector<std::unique_ptr<foreign_filter>> groups, bool integers)
+        : groups_(std::move(groups)), integers_(integers) {}
 
     dialect speaks() const override { return dialect::parquet; }
     result<void> insert(byte_view) override { return fixed(); }
@@ -42,7 +43,9 @@ class filters_of_groups final : public foreign_filter {
             none *= 1 - one.false_positive_rate;
         }
         all.false_positive_rate = 1 - none;
-        all.hash += ", " + std::to_string(groups_.size()) + " row groups";
+        all.integers = integers_;
+        all.hash += (integers_ ? " of longs, " : ", ") + std::to_string(groups_.size()) +
+                    (groups_.size() == 1 ? " row group" : " row groups");
         return all;
     }
 
@@ -52,11 +55,18 @@ class filters_of_groups final : public foreign_filter {
     }
 
     std::vector<std::unique_ptr<foreign_filter>> groups_;
+    bool integers_;
 };
+
+// The types that columns have, in the order of their numbers.
+constexpr std::array<std::string_view, 8> type_names{
+    "BOOLEAN", "INT32", "INT64", "INT96", "FLOAT", "DOUBLE", "BYTE_ARRAY", "FIXED_LEN_BYTE_ARRAY"};
+constexpr std::size_t type_of_longs = 2, first_type_of_bytes = 6;
 
 struct chunk {
     std::string column;  // its path, with dots
     std::optional<std::int64_t> filter_at;
+    std::size_t type = type_names.size();
 };
 
 chunk read_chunk(thrift_reader& in) {
@@ -69,6 +79,10 @@ chunk read_chunk(thrift_reader& in) {
                     if (part != thrift_reader::binary) return in.skip(part);
                     one.column += (one.column.empty() ? "" : ".") + std::string(in.text());
                 });
+                return true;
+            }
+            if (field == 1 && type == thrift_reader::i32) {
+                one.type = static_cast<std::size_t>(in.integer());
                 return true;
             }
             if (field == 14 && type == thrift_reader::i64) {
@@ -90,7 +104,10 @@ result<std::vector<chunk>> read_chunks(byte_view footer) {
         in.elements([&](thrift_reader::type) {
             in.fields([&](std::int64_t field, thrift_reader::type type) {
                 if (field != 1 || type != thrift_reader::list) return false;
-                in.elements([&](thrift_reader::type) { all.push_back(read_chunk(in)); });
+                in.elements([&](thrift_reader::type) {
+                    // One without a filter is kept too, to be named; an empty one is none.
+                    if (chunk one = read_chunk(in); !one.column.empty()) all.push_back(std::move(one));
+                });
                 return true;
             });
         });
@@ -135,19 +152,27 @@ foreign::any_filter foreign_filter::of_parquet_column(byte_view file, const std:
     const auto chunks = read_chunks(*footer);
     if (!chunks) return chunks.error();
     std::vector<std::unique_ptr<foreign_filter>> groups;
+    std::uint64_t end = 0;
     for (const chunk& one : *chunks) {
         if (one.column != column) continue;
         if (!one.filter_at) return without_filter(column, *chunks);
         const auto at = static_cast<std::uint64_t>(*one.filter_at);
+        // They stand one behind the other: none is read twice, and all are no larger than the file.
+        if (at < end) return error::damaged("filters of row groups that overlap", at);
         const auto size = at < file.size() ? foreign::size_of_parquet(file.subspan(at)) : std::nullopt;
         if (!size) return error::damaged("a filter where there is none", at);
         auto group = from_bytes(file.subspan(at, *size), posy::dialect::parquet);
         if (!group) return group.error().in_part_at(at);
         groups.push_back(std::move(*group));
+        end = at + *size;
     }
     if (groups.empty()) return without_filter(column, *chunks);
-    if (groups.size() == 1) return std::move(groups[0]);
-    return foreign::owned<filters_of_groups>(std::move(groups));
+    const std::size_t type = std::ranges::find(*chunks, column, &chunk::column)->type;
+    if (type >= type_names.size()) return error::damaged("a column of a type that Parquet does not have");
+    if (type != type_of_longs && type < first_type_of_bytes)
+        return error::unsupported("the column " + column + " is " + std::string(type_names[type]) +
+                                  "; only those of text, bytes and INT64 can be asked");
+    return foreign::owned<filters_of_groups>(std::move(groups), type == type_of_longs);
 }
 
 bool foreign_filter::is_parquet_file(byte_view first_bytes) {

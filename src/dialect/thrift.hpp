@@ -99,7 +99,7 @@ inline void thrift_reader::skip(type kind) {
     switch (kind) {
         case yes:
         case no:
-            return;  // in a field; in a list it has a byte, which Parquet's footers do not have
+            return;  // of a field, whose type it is
         case byte:
             return void(take(1));
         case i16:
@@ -113,7 +113,7 @@ inline void thrift_reader::skip(type kind) {
         case list:
         case set:
             if (++depth_ > most_depth) wrong_ = true;
-            elements([&](type each) { skip(each); });
+            elements([&](type each) { each == yes || each == no ? void(take(1)) : skip(each); });
             --depth_;
             return;
         case structure:

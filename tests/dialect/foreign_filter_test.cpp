@@ -154,7 +154,7 @@ TEST(foreign_filter, builds_the_set_of_the_first_block) {
     EXPECT_FALSE(foreign_filter::from_bytes(bytes_of("019dfca8"), dialect::bip158));
 }
 
-// Columns s of text, l and d of longs, and doubles; each value in one row group.
+// Columns s of text, l of longs and d of 32-bit integers, in one row group.
 TEST(foreign_filter, asks_a_column_of_a_parquet_file) {
     const std::string file = contents("duckdb_sbbf.parquet");
     EXPECT_TRUE(foreign_filter::is_parquet_file(as_byte_view(file)));
@@ -181,6 +181,11 @@ TEST(foreign_filter, asks_a_column_of_a_parquet_file) {
     for (std::uint64_t i = 0; i < 50; ++i)
         EXPECT_TRUE((*longs_of)->may_contain(byte_view(key_bytes(i)))) << i;
 
+    EXPECT_EQ((*column)->about().integers, false);
+    EXPECT_EQ((*longs_of)->about().integers, true);
+    const auto shorter = foreign_filter::of_parquet_column(as_byte_view(file), "d");
+    ASSERT_FALSE(shorter);
+    EXPECT_NE(shorter.error().message.find("INT32"), std::string::npos) << shorter.error().message;
     const auto other = foreign_filter::of_parquet_column(as_byte_view(file), "x");
     ASSERT_FALSE(other);
     EXPECT_NE(other.error().message.find("s, l"), std::string::npos) << other.error().message;

@@ -51,7 +51,7 @@ class Upgrade(unittest.TestCase):
         before = self.with_data("old")
         # Its transaction has done all of it, and waits to commit.
         process = self.server.background("BEGIN; ALTER EXTENSION posy UPDATE; SELECT pg_sleep(600)", "old")
-        pid = until(lambda: self.server.query("SELECT pid FROM pg_stat_activity WHERE wait_event = 'PgSleep'"), 30, "a finished script")
+        pid = until(lambda: self.server.query("SELECT pid FROM pg_stat_activity WHERE wait_event = 'PgSleep'"), 120, "a finished script")
         os.kill(int(pid), signal.SIGKILL)
         process.communicate()
         self.server.wait()

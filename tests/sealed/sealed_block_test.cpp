@@ -77,6 +77,7 @@ TEST(SealedBlock, NoRoomAndNoKeys) {
 TEST(SealedBlock, GoldenBytes) {
     const hasher hash(hash_family::fold64);
     std::vector<digest> digests;
+    digests.reserve(8);
     for (int i = 0; i < 8; ++i) digests.push_back(hash("key" + std::to_string(i)));
     EXPECT_EQ(hex(block_of(digests, 13)), "7ba8d05d63499d8c1e95ef3e4a");
 }

@@ -165,5 +165,14 @@ TEST(SqliteExtension, AnotherSeedIsRefused) {
         std::string::npos);
 }
 
+TEST(SqliteExtension, NumbersThatAreEqualAreOneKey) {
+    database db;
+    EXPECT_EQ(db.ask("SELECT may_contain(filter_agg(x, 10, 1e-6), 7) FROM (SELECT 7.0 AS x)"), "1");
+    EXPECT_EQ(db.ask("SELECT may_contain(filter_agg(x, 10, 1e-6), -7.0) FROM (SELECT -7 AS x)"), "1");
+    EXPECT_EQ(db.ask("SELECT may_contain(filter_agg(x, 10, 1e-6), 7.5) FROM (SELECT 7.5 AS x)"), "1");
+    EXPECT_EQ(db.ask("SELECT may_contain(filter_agg(x, 10, 1e-6), 7) FROM (SELECT 7.5 AS x)"), "0");
+    EXPECT_EQ(db.ask("SELECT may_contain(filter_agg(x, 10, 1e-6), 1e300) FROM (SELECT 1e300 AS x)"), "1");
+}
+
 }  // namespace
 }  // namespace posy

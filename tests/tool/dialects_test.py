@@ -83,6 +83,21 @@ class Dialects(ToolTest):
         self.fails("query", table, "keys", saying="a Parquet file; --column says which filter of it")
         self.fails("query", table, "--column", "x", "keys", saying="there is no column x; these have one: s, l")
         self.fails("query", "alone", "--column", "s", "keys", saying="not a Parquet file")
+        self.fails("query", table, "--column", "l", "keys", saying="give --integers")
+        self.fails("query", table, "--column", "s", "--integers", "keys", saying="the column has text")
+        self.fails("query", table, "--column", "d", "keys", saying="the column d is INT32")
+        self.write("numbers", "".join(f"{i}\n" for i in range(50)))
+        self.assertEqual(self.posy("query", "-c", table, "--column", "l", "--integers", "numbers"), b"50\n")
+
+    def test_commands_that_do_not_take_them_say_so(self):
+        self.write("keys", self.keys(0, 100))
+        self.posy("build", "keys", "--format", "dcso", "-o", "f")
+        for command in [("add", "f", "keys"), ("compare", "f", "f"), ("pack", "f", "-o", "p"), ("spell", "-d", "f", "keys")]:
+            self.fails(*command, saying="f: a filter of the format dcso, which this command does not take")
+        self.fails("build", "keys", "--format", "dcso", "--streaming", "-o", "-", saying="--streaming")
+        self.fails("build", "keys", "--format", "squid", "-n", "10", "-o", "x", saying="would not read it")
+        self.posy("build", "keys", "--format", "dcso", "-n", "10", "-o", "full")
+        self.assertIn("full: its false-positive rate is", self.stderr)
 
     def test_converts_where_bits_can_be_kept(self):
         self.write("keys", self.keys(0, 100))
@@ -104,7 +119,7 @@ class Dialects(ToolTest):
         self.fails("union", "small", "own.posy", "-o", "u", saying="own.posy: not a filter of the same program")
         self.fails("build", "--format", "dcso", "-o", "f", stdin=b"a\n", saying="give their number with --items")
         self.fails("build", "keys", "--format", "dcso", "--layout", "spread", "-o", "f", saying="--layout")
-        self.fails("build", "keys", "--format", "bip158", "-o", "f", saying="the key of its block")
+        self.fails("build", "keys", "--format", "bip158", "-o", "f", saying="give it with --block-hash")
         self.fails("build", "keys", "--format", "bip158", "--block-hash", "12", "-o", "f", saying="32 hexadecimal digits")
         self.fails("query", "--format", "spark-v1", "small", "keys", saying="of another version")
         self.write("cut", self.read("large")[:-1])

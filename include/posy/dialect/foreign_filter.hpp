@@ -90,6 +90,7 @@ class foreign_filter {
         std::uint64_t ones = 0;
         double false_positive_rate = 0;
         std::optional<std::uint64_t> items{};  // if the format counts them
+        std::optional<bool> integers{};        // if it says whether its keys are longs
         std::string hash;                      // for people
     };
 
@@ -102,8 +103,8 @@ class foreign_filter {
     // The dialect of these bytes, if they can be told by their first ones and their number.
     static std::optional<dialect> recognise(byte_view);
 
-    // The filters of a column of a Parquet file (a name, or a path with dots), of all row groups together.
-    // Several of them are only asked.
+    // The filters of a column of a Parquet file (a name, or a path with dots), of all row groups together;
+    // they are only asked. Keys are text or bytes, or longs; other types of columns are errors.
     static result<std::unique_ptr<foreign_filter>> of_parquet_column(byte_view file,
                                                                      const std::string& column);
     static bool is_parquet_file(byte_view first_bytes);

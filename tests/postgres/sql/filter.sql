@@ -51,7 +51,7 @@ SELECT items(unite(a.f, b.f)) AS both, abs(intersection_size(a.f, b.f)) < 200 AS
   items(intersection(a.f, b.f)) IS NULL AS unknown FROM parts a, parts b WHERE a.part = 0 AND b.part = 1;
 SELECT abs(intersection_size(f, ids) - 5000) < 300 AS five_thousand,
   (compare(f, ids)->'intersection'->>'high')::float8 >= 5000 AS within FROM parts, kept WHERE part = 2;
-SELECT filter_union(f) FROM (SELECT f FROM parts UNION ALL SELECT names FROM kept) v;
+SELECT filter_union(f ORDER BY length(f::bytea) DESC) FROM (SELECT f FROM parts UNION ALL SELECT names FROM kept) v;
 SELECT unite(names, ids) FROM kept;
 SELECT intersection_size(names, ids) FROM kept;
 
