@@ -109,6 +109,18 @@ struct check_service::filter {
         return std::holds_alternative<bloomier_map>(body) ? "values" : "may_contain";
     }
 
+    std::string description() const {
+        if (passwords) return fmt::format("a list of {} passwords", passwords->passwords());
+        const std::optional<std::uint64_t> items = std::visit(
+            []<class Body>(const Body& of) -> std::optional<std::uint64_t> {
+                if constexpr (requires { of.items(); }) return of.items();
+                return std::nullopt;
+            },
+            body);
+        return fmt::format("kind {}, {} items", name_of(kind_of(body)),
+                           items ? std::to_string(*items) : "an unknown number of");
+    }
+
     // Of a map the values, of others whether the keys may be there.
     reply check_keys(std::string_view text) const {
         reply made;
@@ -161,6 +173,10 @@ check_service::check_service(std::string path) : path_(std::move(path)), filter_
     if (filter_->passwords) base::forbid_core_dumps();  // so it stays: reload() takes no other form
 }
 check_service::~check_service() = default;
+
+std::string check_service::description() const {
+    return fmt::format("{} ({})", path_, present()->description());
+}
 
 std::shared_ptr<const check_service::filter> check_service::present() const {
     const std::lock_guard lock(mutex_);

@@ -29,6 +29,8 @@ class check_service {
     // Reads the file again. Throws as the constructor does, and if the answers would have another form.
     void reload();
     void describe(metrics&) const;
+    // "leaked.posy (kind sealed, 1000 items)"
+    std::string description() const;
     // After the server ran: ends the work in hand.
     void finish();
 

@@ -41,6 +41,7 @@ node::node(const options& how, http::server& server, std::unique_ptr<key_store> 
     for (const auto& each : server_.workers()) each->client.trust(client_tls(how_));
     if (how_.overlay.kind != overlay_kind::none) overlay_ = std::make_unique<overlay_service>(how_, server_);
     if (!how_.check.empty()) check_ = std::make_unique<check_service>(how_.check);
+    tell_check();
     if (keys_) holds = [this](std::string_view key) { return keys_->has(key); };
 }
 
@@ -55,6 +56,10 @@ std::vector<peer_address> node::peers_wanted() const {
     if (how_.peers_file.empty()) return wanted;
     for (auto& each : read_peers(how_.peers_file)) wanted.push_back(std::move(each));
     return wanted;
+}
+
+void node::tell_check() const {
+    if (check_ && !how_.quiet) fmt::print(stderr, "posy: /check asks {}\n", check_->description());
 }
 
 void node::start() {
@@ -75,6 +80,7 @@ void node::reload() {
         }
         try {
             if (check_) check_->reload();
+            tell_check();
         } catch (const std::exception& e) {
             fmt::print(stderr, "posy: {}; the last good one stays in use\n", e.what());
         }

@@ -100,6 +100,7 @@ class node {
     static void describe(const local_set::facts&, metrics&);
     static void describe(const traffic&, metrics&);
     static void describe(const http::server&, metrics&);
+    void tell_check() const;
 
     options how_;
     http::server& server_;

@@ -5,10 +5,13 @@
 #include <mutex>
 
 #include "filter_options.hpp"
+#include "foreign.hpp"
 #include "keys.hpp"
 #include "numbers.hpp"
+#include "ordered_blocks.hpp"
 #include "posy/parallel.hpp"
 #include "posy/plan.hpp"
+#include "streaming.hpp"
 #include "tool.hpp"
 
 namespace posy::tool {
@@ -18,8 +21,9 @@ struct options {
     key_options keys;
     filter_options shape;
     hash_options hash = hash_options::of_plan();
+    foreign_options foreign;
     std::string output;
-    bool counting = false, growing = false;
+    bool counting = false, growing = false, streaming = false;
     unsigned counter_bits = 4;
 };
 
@@ -101,8 +105,30 @@ trained build_from_pipe(const options& o, hash_seed seed) {
     return filter;
 }
 
+// A filter of another program, filled in the order of the keys: some formats are chains.
+void build_foreign(const options& o) {
+    if (!o.shape.has_items() && !seekable(o.keys))
+        throw failure("--format: keys from a pipe cannot be counted before; give their number with --items");
+    const std::uint64_t counted = o.shape.has_items() ? 0 : std::max<std::uint64_t>(count_keys(o.keys), 1);
+    const wishes want = o.shape.to_wishes(counted);
+    const auto filter = take(foreign_filter::make(*o.foreign.asked_for(), want.items,
+                                                  want.rate.value_or(0.01), o.foreign.to_dialect_options()),
+                             "build");
+    for_each_block_in_order(o.keys, "building", [&](const block& piece) {
+        std::vector<std::string> keys;
+        for_each_key(o.keys, piece,
+                     [&](std::string_view key, std::string_view) { keys.push_back(o.keys.bytes_of(key)); });
+        return [&, keys = std::move(keys)] {
+            for (const std::string& key : keys) take(filter->insert(as_byte_view(key)), "build");
+        };
+    });
+    save_foreign(o.output, filter->to_bytes());
+}
+
 void run(const options& o) {
+    if (o.streaming && o.output != "-") throw failure("--streaming writes to standard output: -o -");
     check_output(o.output);
+    if (o.foreign.asked_for()) return build_foreign(o);
     const hash_seed seed = o.hash.seed();
     if (o.growing && (!o.shape.only_rate() || o.counting))
         throw failure("--growing can only be combined with --fpr, --layout and --hashes");
@@ -110,7 +136,9 @@ void run(const options& o) {
     trained filter =
         sized ? make(o, known ? 0 : count_keys(o.keys), o.hash.given(), seed) : build_from_pipe(o, seed);
     if (sized) fill(filter, o);
-    std::visit([&](const auto& either) { save_body(o.output, either); }, filter);
+    std::visit(
+        [&](const auto& either) { o.streaming ? print_streaming(either) : save_body(o.output, either); },
+        filter);
 
     if (const auto* plain = std::get_if<bloom_filter>(&filter)) warn_if_past_plan(*plain, o.output);
     if (const auto* counting = std::get_if<counting_filter>(&filter))
@@ -142,15 +170,25 @@ void add_build(command_line& app) {
     o->keys.add_to(command);
     o->shape.add_to(command, "the number of keys");
     o->hash.add_to(command);
+    o->foreign.add_to(
+        command,
+        "Build a filter of another program, with its hash and layout; of the options above only "
+        "--items and --fpr go with it");
     command.add_option("-o,--output FILE", o->output, "File to write; - for standard output").required();
     command.add_flag("--counting", o->counting, "Keep a counter per bit, so that keys can be removed later");
     command.add_flag("--growing", o->growing,
                      "Build a growing filter: it keeps its rate for any number of keys, including those "
                      "added or united later");
+    command.add_flag("--streaming", o->streaming,
+                     "Print the filter as a line of text, for a mapper of Hadoop streaming: 'filter', a tab "
+                     "and the message in base64");
     command.add_option("--counter-bits BITS", o->counter_bits, "Bits per counter with --counting, 4 or 8")
         .one_of({"4", "8"})
         .needs("--counting")
         .shows_default();
+    for (const char* own :
+         {"--bits-per-item", "--layout", "--hashes", "--hash", "--seed", "--counting", "--growing"})
+        command.find("--format").excludes(own);
     command.runs([o] { run(*o); });
 }
 

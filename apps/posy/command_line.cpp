@@ -91,11 +91,13 @@ class narrow_help : public CLI::Formatter {
     // Without the lists of options that exclude this one: whoever gives both is told.
     std::string make_option_opts(const CLI::Option* o) const override {
         const std::string all = CLI::Formatter::make_option_opts(o);
-        return all.substr(0, all.find(" Excludes:"));
+        std::string own = all.substr(0, all.find(" Excludes:"));
+        if (own.size() < longest_set) return own;
+        return CLI::detail::find_and_replace(std::move(own), ",", ", ");  // a long set is wrapped
     }
 
   private:
-    static constexpr std::size_t margin = 30;
+    static constexpr std::size_t margin = 30, longest_set = 90;
 };
 
 // A number of keys is none of bytes: who writes 1B may mean a billion.

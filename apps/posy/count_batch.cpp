@@ -15,6 +15,12 @@ std::optional<std::uint64_t> weight_in(std::string_view text) {
     return wrong == std::errc{} && at == end ? std::optional(weight) : std::nullopt;
 }
 
+// What an error quotes of a field.
+std::string shortened(const std::string& text) {
+    constexpr std::size_t most = 40;
+    return text.size() <= most ? text : text.substr(0, most) + "…";
+}
+
 bool inside(const block& piece, std::string_view text) {
     const std::less_equal<> before;
     return before(piece.text.data(), text.data()) &&
@@ -48,8 +54,9 @@ count_batch count_reader::read(const hasher& hash, const block& piece) const {
         if (!o_.weight_field.empty()) {
             const auto text = column(o_.weight_field);
             if (!text || !(weight = weight_in(*text)))
-                return missing(
-                    fmt::format("a weight from 0 to 18446744073709551615 in field {}", o_.weight_field));
+                return missing(fmt::format("a weight from 0 to 18446744073709551615 in field {}{}",
+                                           o_.weight_field,
+                                           text ? ", which has '" + shortened(*text) + "'" : ""));
         }
         if (!o_.group_field.empty() && !(group = column(o_.group_field)))
             return missing("a group in field " + o_.group_field);

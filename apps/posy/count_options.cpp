@@ -78,9 +78,13 @@ void add_list_options(command_line& command, count_options& o) {
         "(default: only at the end)");
     command.add_flag("--json", o.json, "Print a JSON object with the keys, the total and the error bound");
     const std::vector<std::string> counting{
-        "--weight-field", "--group-field",  "--distinct-field", "--epsilon", "--delta", "--memory",
-        "--counter-bits", "--conservative", "--plain",          "--output",  "--every"};
+        "--weight-field", "--group-field",  "--distinct-field", "--epsilon",  "--delta",
+        "--memory",       "--counter-bits", "--conservative",   "--plain",    "--output",
+        "--every",        "--hash",         "--seed",           "--seed-file"};
     for (const std::string& name : counting) command.find(name).excludes("--ask").excludes("--list");
+    for (const char* name : {"--prefix", "--field", "--csv", "--tsv", "--header", "--delimiter",
+                             "--json-path", "--words", "--trim", "--integers", "--skip-missing"})
+        command.find(name).excludes("--list");  // which reads no keys
     for (const char* name : {"--top", "--threshold", "--json"}) command.find(name).excludes("--ask");
     for (const char* name : {"--group-field", "--distinct-field"})
         command.find(name).excludes("--threshold").excludes("--output");

@@ -53,8 +53,10 @@ void filter_options::add_to(command_line& command, const std::string& items) {
         "Largest compressed message, in bits per item on average and without its frame (default: no limit); "
         "'posy pack --max-bytes' keeps a hard limit");
     add_amount(command, "--max-memory SIZE", max_memory_,
-               "Largest array in bytes, e.g. 64MiB (default: no limit, but 16 times the message if a message "
-               "or delta is limited or minimized)");
+               "Largest array of bits in bytes, e.g. 64MiB; counters (--counting) and the tool itself come "
+               "on top. If --fpr needs more, that is an error; without --fpr the array takes it all, for the "
+               "lowest rate (default: no limit, but 16 times the message if a message or delta is limited or "
+               "minimized)");
     command.add_option("-k,--hashes N", hashes_, "Number of hashes per key (default: the best number)");
     command.add_option("--max-hashes N", max_hashes_,
                        "Largest number of hashes per key (default: what the layout allows)");

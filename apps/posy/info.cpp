@@ -3,6 +3,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "foreign.hpp"
+#include "info_sheet.hpp"
 #include "numbers.hpp"
 #include "posy/base/instructions.hpp"
 #include "posy/estimate.hpp"
@@ -50,20 +52,6 @@ nlohmann::ordered_json different_items(const bloom_filter& plain) {
     return j;
 }
 
-std::string seed_of(const hash_seed& seed) { return fmt::format("0x{:016x}{:016x}", seed.high, seed.low); }
-
-std::string hash_text(hash_family family, const hash_seed& seed) {
-    return fmt::format(
-        "{}, seed {}", name_of(family),
-        seed.high != 0 ? fmt::format("0x{:x}{:016x}", seed.high, seed.low) : std::to_string(seed.low));
-}
-
-std::string hashes_text(const geometry& g) { return fmt::format("{}, {}", g.hashes, name_of(g.layout)); }
-
-std::string planned_text(std::uint64_t planned, double beyond) {
-    return count(static_cast<double>(planned)) + (beyond > 0 ? "; exceeded by " + count(beyond) : "");
-}
-
 nlohmann::ordered_json to_json(const facts& f, const bloom_filter& plain) {
     const geometry& g = plain.geometry();
     const provenance& of = plain.provenance();
@@ -101,10 +89,6 @@ nlohmann::ordered_json to_json(const facts& f, const bloom_filter& plain) {
     };
     j.update(f.fields);
     return j;
-}
-
-std::string row(std::string_view what, const std::string& value) {
-    return fmt::format("{:<22}{}\n", what, value);
 }
 
 // What was planned, what is there, and the rates of both.
@@ -203,47 +187,6 @@ template <class Body>
 concept has_array = std::same_as<Body, bloom_filter> || std::same_as<Body, counting_filter> ||
     std::same_as<Body, compressed_filter> || std::same_as<Body, filter_delta>;
 
-// Of all other kinds: a field for programs and a row for people.
-class sheet {
-  public:
-    void add(const char* field, nlohmann::ordered_json value, std::string_view what,
-             const std::string& text) {
-        fields_[field] = std::move(value);
-        text_ += row(what, text);
-    }
-    void add_number(const char* field, std::uint64_t n, std::string_view what) {
-        add(field, n, what, count(static_cast<double>(n)));
-    }
-    void add_bytes(const char* field, std::uint64_t n, std::string_view what) {
-        add(field, n, what, bytes(n));
-    }
-    void add_rate(const char* field, double share, std::string_view what) {
-        add(field, share, what, rate(share));
-    }
-    void add_hash(const hasher& hash) {
-        add("hash", name_of(hash.family()), "hash", hash_text(hash.family(), hash.seed()));
-        fields_["seed"] = seed_of(hash.seed());
-    }
-    void add_hashes(const geometry& g) {
-        add("hashes", g.hashes, "hashes", hashes_text(g));
-        fields_["layout"] = name_of(g.layout);
-    }
-    void add_planned(std::uint64_t items, double beyond) {
-        add("planned_items", items, "items planned", planned_text(items, beyond));
-        fields_["past_plan"] = beyond > 0;
-    }
-    void add_name(const char* field, std::string_view name) { add(field, name, field, std::string(name)); }
-    void add_estimate(const estimate& items) {
-        add("estimated_items", tool::to_json(items), "different items", range(items) + " at 95 %");
-    }
-
-    std::string print(bool json) const { return json ? fields_.dump(2) + "\n" : text_; }
-
-  private:
-    nlohmann::ordered_json fields_ = nlohmann::ordered_json::object();
-    std::string text_;
-};
-
 void add_own(sheet& s, const growing_filter& filter) {
     s.add_number("bits", filter.bits(), "bits");
     s.add_number("arrays", filter.arrays().size(), "arrays");
@@ -258,7 +201,8 @@ void add_own(sheet& s, const window_filter& filter) {
     // posy seen counts microseconds.
     const auto add_time = [&](const char* field, std::uint64_t microseconds, std::string_view what) {
         const double seconds = static_cast<double>(microseconds) / 1e6;
-        s.add(field, seconds, what, fmt::format("{} seconds", seconds));
+        const std::string text = duration(std::chrono::microseconds(microseconds));
+        s.add(field, seconds, what, seconds < 60 ? text : fmt::format("{} ({} seconds)", text, seconds));
     };
     const std::uint64_t items = filter.items(filter.latest()), planned = filter.planned().items;
     s.add_number("bits", filter.geometry().bits * filter.arrays(filter.latest()), "bits");
@@ -359,6 +303,7 @@ std::string describe(message m, const std::string& name, bool json, bool verbose
 void add_info(command_line& app) {
     struct state {
         std::vector<std::string> files;
+        foreign_options foreign;
         reading_options reading;
         bool json = false, verbose = false;
     };
@@ -369,6 +314,8 @@ void add_info(command_line& app) {
                     "  posy info --json *.posy | jq .false_positive_rate");
     command.add_option("FILES", s->files, "Filters: files, URLs, or - for standard input").required();
     command.add_flag("--json", s->json, "Print one JSON object per filter");
+    s->foreign.add_to(command, "FILES are filters of another program, where their bytes do not tell");
+    s->foreign.add_column_to(command);
     s->reading.add_to(command);
     command.add_flag("-v,--verbose", s->verbose, "Also show which CPU instructions and memory pages are used")
         .excludes("--json");
@@ -382,7 +329,11 @@ void add_info(command_line& app) {
                 text += (apart ? "\n" : "") + describe(std::move(m), name, s->json, s->verbose);
             };
             try {
-                for_each_message({file}, add, s->reading.limits());
+                if (const auto foreign = load_foreign(file, s->foreign)) {
+                    text = (first || s->json ? "" : "\n") + describe(*foreign, display_name(file), s->json);
+                } else {
+                    for_each_message({file}, add, s->reading.limits());
+                }
             } catch (const failure& why) {
                 if (!wrong.empty()) fmt::print(stderr, "posy: {}\n", wrong);
                 wrong = why.what();

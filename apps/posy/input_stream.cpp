@@ -193,7 +193,7 @@ void refuse_other_forms(const std::string& name, std::string_view first) {
         if (first.starts_with(magic)) throw failure(fmt::format("{}: {}; {}", name, what, remedy));
 }
 
-std::string read_text(const std::string& path, std::size_t most) {
+std::string read_all(const std::string& path, std::size_t most) {
     const std::string name = display_name(path);
     input_stream from(
         path == "-" ? base::descriptor(dup(STDIN_FILENO)) : take(base::open_for_reading(path), name), name);
@@ -202,12 +202,17 @@ std::string read_text(const std::string& path, std::size_t most) {
     while (const std::size_t size = from.read(piece)) {
         if (text.size() + size > most)
             throw failure(
-                fmt::format("{}: longer than {} bytes, the most that this command reads as one text; "
+                fmt::format("{}: longer than {} bytes, the most that this command reads at once; "
                             "split it",
                             name, most));
         text.append(piece.data(), size);
     }
-    refuse_other_forms(name, text);
+    return text;
+}
+
+std::string read_text(const std::string& path, std::size_t most) {
+    std::string text = read_all(path, most);
+    refuse_other_forms(display_name(path), text);
     return text;
 }
 

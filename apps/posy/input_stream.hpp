@@ -46,7 +46,9 @@ class input_stream {
     std::unique_ptr<state> state_;
 };
 
-// All of a file's text, or of standard input's (-), up to this many bytes. Throws failure.
+// All of a file, or of standard input (-), up to this many bytes. Throws failure.
+std::string read_all(const std::string& path, std::size_t most);
+// The same of what should be text.
 std::string read_text(const std::string& path, std::size_t most = std::size_t{1} << 30);
 
 }  // namespace posy::tool

@@ -7,6 +7,7 @@
 #include <charconv>
 #include <nlohmann/json.hpp>
 
+#include "json_value.hpp"
 #include "numbers.hpp"
 #include "posy/base/machine.hpp"
 #include "posy/bytes.hpp"
@@ -14,29 +15,6 @@
 
 namespace posy::tool {
 namespace {
-
-nlohmann::json::json_pointer pointer(std::string path) {
-    if (!path.starts_with('/')) {
-        if (path.starts_with('.')) path.erase(0, 1);  // as jq writes it
-        for (char& c : path) c = c == '.' ? '/' : c;
-        path.insert(0, "/");
-    }
-    try {
-        return nlohmann::json::json_pointer(path);
-    } catch (const nlohmann::json::exception&) {
-        throw failure("--json-path " + path +
-                      ": write it as user.id or /user/id, with ~0 for ~ and ~1 for /");
-    }
-}
-
-// Strings as they are, numbers and truth values as JSON writes them; other values are no keys.
-std::optional<std::string> json_value(std::string_view record, const nlohmann::json::json_pointer& path) {
-    const auto document = nlohmann::json::parse(record, nullptr, false);
-    if (document.is_discarded() || !document.contains(path)) return std::nullopt;
-    const auto& value = document[path];
-    if (value.is_structured() || value.is_null()) return std::nullopt;
-    return value.is_string() ? value.get<std::string>() : value.dump();
-}
 
 // A decimal integer of 64 bits, signed or not, as the 64 bits it is hashed by.
 std::optional<std::uint64_t> integer(std::string_view key) {
@@ -115,7 +93,10 @@ std::string extension_of(const std::string& file) {
 class key_reader {
   public:
     key_reader(const key_options& o, const block& of, const auto& use)
-        : o_(o), block_(of), use_(use), path_(o.json_path.empty() ? json_pointer() : pointer(o.json_path)) {
+        : o_(o),
+          block_(of),
+          use_(use),
+          path_(o.json_path.empty() ? json_steps() : parse_json_path(o.json_path)) {
         if (o.field.empty()) return;
         for (const std::string& column : columns_of(o.field)) fields_.push_back(of.file->number_of(column));
     }
@@ -138,8 +119,6 @@ class key_reader {
     }
 
   private:
-    using json_pointer = nlohmann::json::json_pointer;
-
     void give(std::string_view key, std::string_view record) {
         if (o_.trim) key = trimmed(key);
         if (o_.integers && !integer(key)) return o_.missing(block_, record, "a 64-bit integer");
@@ -176,7 +155,7 @@ class key_reader {
     const key_options& o_;
     const block& block_;
     const std::function<void(std::string_view, std::string_view)>& use_;
-    json_pointer path_;
+    json_steps path_;
     std::vector<std::size_t> fields_;
     std::string scratch_, several_;
 };
@@ -195,8 +174,9 @@ void key_options::add_to(command_line& command, const std::string& name, const s
     command.add_option(name, files, what);
     command.add_option(
         "--field COLUMN", field,
-        "Column that is the key: its number, counted from 1, or its name in the first row; several, e.g. "
-        "city,country, are one key together (default: the whole line)");
+        "Column that is the key: its number, counted from 1, or its name in the first row, which is then no "
+        "key; several, e.g. city,country, are one key together; a column whose name is a number is given by "
+        "its place, with --header (default: the whole line)");
     command.add_flag("--csv", csv,
                      "Rows of CSV, with quotes as in RFC 4180 (default: if a file is named *.csv)");
     command.add_flag("--tsv", tsv, "The same with tabs (default: if a file is named *.tsv)")
@@ -206,12 +186,13 @@ void key_options::add_to(command_line& command, const std::string& name, const s
         "The first row of each file has the names of its columns (default: if --field is a name)");
     command
         .add_option("--delimiter CHARACTER", delimiter,
-                    "What separates fields: a character, \\t for a tab, or 'blank' for runs of blanks and "
-                    "tabs (default: comma in CSV, else tab)")
+                    "What separates fields: an ASCII character, e.g. ';', \\t for a tab, or 'blank' for runs "
+                    "of blanks and tabs; quotes are text, except in CSV and with a comma (default: comma in "
+                    "CSV, else tab)")
         .check([](const std::string& text) {
             return text.size() == 1 || text == "\\t" || text == "blank"
                        ? std::string()
-                       : "--delimiter takes one character, \\t, or blank";
+                       : "it takes one character, \\t, or blank";
         });
     command
         .add_option(
@@ -252,6 +233,12 @@ unsigned key_options::thread_count() const { return threads != 0 ? threads : bas
 digest key_options::hash(const hasher& hash, std::string_view key) const {
     return integers && !several_fields() ? hash(integer(key).value_or(0))
                                          : hash(key);  // for_each_key lets only integers pass
+}
+
+std::string key_options::bytes_of(std::string_view key) const {
+    if (!integers || several_fields()) return std::string(key);
+    const auto bytes = key_bytes(integer(key).value_or(0));
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
 void key_options::refuse_both_from_stdin(const std::string& filter) const {
@@ -318,7 +305,7 @@ std::size_t input_file::number_of(std::string_view column) const {
 
 std::optional<std::string> text_in(const key_options& options, const block& block, std::string_view record,
                                    const std::string& column) {
-    if (!options.json_path.empty()) return json_value(record, pointer(column));
+    if (!options.json_path.empty()) return json_value(record, parse_json_path(column));
     std::string scratch;
     const auto text = block.file->format.field(record, block.file->number_of(column), scratch);
     return text ? std::optional<std::string>(trimmed(*text)) : std::nullopt;

@@ -52,6 +52,8 @@ struct key_options {
     unsigned thread_count() const;
     // The key's digest; an integer in integer mode.
     digest hash(const hasher&, std::string_view key) const;
+    // What is hashed: the eight bytes of an integer in integer mode.
+    std::string bytes_of(std::string_view key) const;
     // A key for people: the parts of one of several fields, separated by tabs.
     std::string shown(std::string_view key) const;
     bool several_fields() const { return field.find(',') != std::string::npos; }

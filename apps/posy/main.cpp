@@ -39,6 +39,7 @@ int run(int argc, char** argv) {
     add_info(app);
     add_set_algebra(app);
     add_compare(app);
+    add_convert(app);
     add_pack(app);
     add_delta(app);
     add_count(app);

@@ -58,11 +58,12 @@ std::vector<std::string> flags_of(const command_description& command) {
     return flags;
 }
 
-// What a command line begins with: a command, or one with parts, whose options are taken together where the
-// shell's script does not tell the parts apart. `parts`
-// are the words that can follow: its parts, or the values of its first argument.
-struct first_word : command_description {
-    std::vector<std::string> parts{};
+// What a command line begins with: a command, and the words that can follow it: its parts, or the values of
+// its first argument.
+struct first_word {
+    std::string name, what;
+    bool has_parts = false;
+    std::vector<std::string> next{};
 };
 
 std::vector<first_word> first_words(const program& app) {
@@ -70,18 +71,13 @@ std::vector<first_word> first_words(const program& app) {
     for (const command_description& command : app.commands()) {
         const std::size_t space = command.name.find(' ');
         if (space == std::string::npos) {
-            all.push_back({command});
-            if (!command.arguments.empty()) all.back().parts = command.arguments[0].choices;
+            all.push_back({command.name, command.what});
+            if (!command.arguments.empty()) all.back().next = command.arguments[0].choices;
             continue;
         }
         const std::string first = command.name.substr(0, space);
-        if (all.empty() || all.back().name != first) all.push_back({{.name = first, .what = command.whole}});
-        all.back().parts.push_back(command.name.substr(space + 1));
-        for (const option_description& o : command.options) {
-            auto& options = all.back().options;
-            if (std::ranges::find(options, o.names, &option_description::names) == options.end())
-                options.push_back(o);
-        }
+        if (all.empty() || all.back().name != first) all.push_back({first, command.whole, true});
+        all.back().next.push_back(command.name.substr(space + 1));
     }
     return all;
 }
@@ -89,19 +85,20 @@ std::vector<first_word> first_words(const program& app) {
 std::string bash(const program& app) {
     std::vector<std::string> names;
     std::string parts, cases, values;
-    for (const first_word& command : first_words(app)) {
-        names.push_back(command.name);
+    for (const first_word& word : first_words(app)) {
+        names.push_back(word.name);
+        if (!word.next.empty())
+            parts += fmt::format("    {}) parts=\"{}\" ;;\n", word.name, joined(word.next));
+    }
+    for (const command_description& command : app.commands()) {
+        cases += fmt::format("    \"{} \"*) words=\"{}\" ;;\n", command.name, joined(flags_of(command)));
         for (const option_description& o : command.options) {
             if (o.choices.empty()) continue;
             for (const std::string& name : flags_of({.options = {o}}))
-                values +=
-                    fmt::format("    \"{} {}\") values=\"{}\" ;;\n", command.name, name, joined(o.choices));
+                values += fmt::format("    \"{} \"*\"{}\") values=\"{}\" ;;\n", command.name, name,
+                                      joined(o.choices));
         }
-        if (!command.parts.empty())
-            parts += fmt::format("    {}) parts=\"{}\" ;;\n", command.name, joined(command.parts));
     }
-    for (const command_description& command : app.commands())
-        cases += fmt::format("    \"{} \"*) words=\"{}\" ;;\n", command.name, joined(flags_of(command)));
     return fmt::format(R"(_posy() {{
   local current=${{COMP_WORDS[COMP_CWORD]}} before=${{COMP_WORDS[COMP_CWORD-1]}} words= parts= values=
   [[ $before == = ]] && before=${{COMP_WORDS[COMP_CWORD-2]}}
@@ -114,7 +111,7 @@ std::string bash(const program& app) {
 {}  esac
   case "${{COMP_WORDS[*]:1:2}} " in
 {}  esac
-  case "${{COMP_WORDS[1]}} $before" in
+  case "${{COMP_WORDS[*]:1:2}} $before" in
 {}  esac
   if [[ $values ]]; then
     local last=${{current##*,}}
@@ -139,43 +136,85 @@ std::string quoted(std::string text) {
     return "'" + text + "'";
 }
 
+// One of the arguments of _arguments per name.
+std::string zsh_option(const option_description& o) {
+    std::string what = o.help;
+    std::ranges::replace(what, '[', '(');
+    std::ranges::replace(what, ']', ')');
+    std::ranges::replace(what, ':', ',');
+    const std::string value = o.choices.empty() ? (o.value.empty() ? "" : ":value:_files")
+                              : o.several       ? ":value:_values -s , value " + joined(o.choices)
+                                                : ":value:(" + joined(o.choices) + ")";
+    std::string all;
+    for (const std::string& name : o.long_names)
+        all += " " + quoted(fmt::format("--{}{}[{}]{}", name, value.empty() ? "" : "=", what, value));
+    for (const std::string& name : o.short_names)
+        all += " " + quoted(fmt::format("-{}{}[{}]{}", name, value.empty() ? "" : "+", what, value));
+    return all;
+}
+
 std::string zsh(const program& app) {
-    std::string list, cases;
-    for (const first_word& command : first_words(app)) {
-        list += fmt::format("    {}\n", quoted(command.name + ":" + command.what));
-        cases += fmt::format("    {}) _arguments '*:file:_files'", command.name);
-        if (!command.parts.empty()) cases += " " + quoted("1:part:(" + joined(command.parts) + ")");
-        for (const option_description& o : command.options) {
-            std::string what = o.help;
-            std::ranges::replace(what, '[', '(');
-            std::ranges::replace(what, ']', ')');
-            std::ranges::replace(what, ':', ',');
-            const std::string value = o.choices.empty() ? (o.value.empty() ? "" : ":value:_files")
-                                      : o.several       ? ":value:_values -s , value " + joined(o.choices)
-                                                        : ":value:(" + joined(o.choices) + ")";
-            for (const std::string& name : o.long_names)
-                cases += " " + quoted(fmt::format("--{}[{}]{}", name, what, value));
-        }
+    std::string list, parts, cases;
+    for (const first_word& word : first_words(app)) {
+        list += fmt::format("    {}\n", quoted(word.name + ":" + word.what));
+        if (word.has_parts) parts += fmt::format("    {}) parts=({}) ;;\n", word.name, joined(word.next));
+    }
+    for (const command_description& command : app.commands()) {
+        cases += fmt::format("    {}) _arguments '*:file:_files'", quoted(command.name));
+        if (!command.arguments.empty() && !command.arguments[0].choices.empty())
+            cases += " " + quoted("1:part:(" + joined(command.arguments[0].choices) + ")");
+        for (const option_description& o : command.options) cases += zsh_option(o);
         cases += " ;;\n";
     }
-    return fmt::format(
-        "#compdef posy\n_posy() {{\n  local -a commands=(\n{}  )\n  if (( CURRENT == 2 )); then\n    "
-        "_describe command commands\n"
-        "    return\n  fi\n  local name=$words[2]\n  shift words\n  (( CURRENT-- ))\n  case $name in\n{}  "
-        "esac\n}}\n_posy \"$@\"\n",
-        list, cases);
+    return fmt::format(R"(#compdef posy
+_posy() {{
+  local -a commands=(
+{}  ) parts
+  if (( CURRENT == 2 )); then
+    _describe command commands
+    return
+  fi
+  local name=$words[2]
+  case $name in
+{}  esac
+  if (( $#parts )); then
+    if (( CURRENT == 3 )); then
+      _values part $parts
+      return
+    fi
+    name+=" $words[3]"
+    shift words
+    (( CURRENT-- ))
+  fi
+  shift words
+  (( CURRENT-- ))
+  case $name in
+{}  esac
+}}
+_posy "$@"
+)",
+                       list, parts, cases);
 }
 
 std::string fish(const program& app) {
-    std::string script;
-    for (const first_word& command : first_words(app)) {
-        script += fmt::format("complete -c posy -n __fish_use_subcommand -f -a {} -d {}\n", command.name,
-                              quoted(command.what));
-        for (const std::string& part : command.parts)
-            script += fmt::format("complete -c posy -n '__fish_seen_subcommand_from {}' -f -a {}\n",
-                                  command.name, part);
+    // Whether the line begins with these words; behind __posy_next the next word is completed.
+    std::string script = R"(function __posy_in
+    set -l words (commandline -opc)
+    test "$words[2..(math (count $argv) + 1)]" = "$argv"
+end
+function __posy_next
+    __posy_in $argv; and test (count (commandline -opc)) -eq (math (count $argv) + 1)
+end
+)";
+    for (const first_word& word : first_words(app)) {
+        script += fmt::format("complete -c posy -n __fish_use_subcommand -f -a {} -d {}\n", word.name,
+                              quoted(word.what));
+        for (const std::string& next : word.next)
+            script += fmt::format("complete -c posy -n '__posy_next {}' -f -a {}\n", word.name, next);
+    }
+    for (const command_description& command : app.commands()) {
         for (const option_description& o : command.options) {
-            script += fmt::format("complete -c posy -n '__fish_seen_subcommand_from {}'", command.name);
+            script += fmt::format("complete -c posy -n '__posy_in {}'", command.name);
             for (const std::string& name : o.long_names) script += " -l " + name;
             for (const std::string& name : o.short_names) script += " -s " + name;
             const std::string values =

@@ -177,19 +177,39 @@ std::optional<std::uint64_t> parse_decimal(std::string_view text, unsigned decim
     return point > 0 && wrong == std::errc{} && at == end ? std::optional(number) : std::nullopt;
 }
 
+namespace {
+
+struct unit_of_time {
+    std::string_view name;
+    std::uint64_t thousandths;  // of a second
+};
+constexpr std::array<unit_of_time, 8> units{{{"w", 604'800'000},
+                                             {"d", 86'400'000},
+                                             {"h", 3'600'000},
+                                             {"min", 60'000},
+                                             {"m", 60'000},
+                                             {"s", 1000},
+                                             {"ms", 1},
+                                             {"", 1000}}};
+
+}  // namespace
+
+std::string duration(std::chrono::microseconds time) {
+    auto left = static_cast<std::uint64_t>(time.count());
+    std::string text;
+    for (const auto& [name, thousandths] : units) {
+        if (name == "min") continue;  // which is m
+        const std::uint64_t each = 1000 * thousandths;
+        if (name == "s" && (left > 0 || text.empty()))
+            return text + fmt::format("{}s", static_cast<double>(left) / 1e6);
+        if (left >= each) text += fmt::format("{}{}", left / each, name);
+        left %= each;
+        if (left == 0 && !text.empty()) break;
+    }
+    return text;
+}
+
 std::chrono::microseconds parse_duration(const std::string& option, const std::string& text) {
-    struct unit {
-        std::string_view name;
-        std::uint64_t thousandths;  // of a second
-    };
-    constexpr std::array<unit, 8> units{{{"w", 604'800'000},
-                                         {"d", 86'400'000},
-                                         {"h", 3'600'000},
-                                         {"min", 60'000},
-                                         {"m", 60'000},
-                                         {"s", 1000},
-                                         {"ms", 1},
-                                         {"", 1000}}};
     std::uint64_t total = 0;
     std::size_t used = 0;  // units, the largest first
     std::string_view rest = text;

@@ -46,6 +46,9 @@ std::optional<std::uint64_t> parse_decimal(std::string_view text, unsigned decim
 // the option.
 std::chrono::microseconds parse_duration(const std::string& option, const std::string& text);
 
+// The same the other way round: "1w", "2h30m", "0.5s".
+std::string duration(std::chrono::microseconds);
+
 // A time since 1970, in units of 10^-decimals seconds: a number of seconds, or a date and time of ISO 8601,
 // e.g. 2026-05-01T12:30:00.25+02:00; without an offset it is UTC.
 std::optional<std::uint64_t> parse_time(std::string_view text, unsigned decimals);

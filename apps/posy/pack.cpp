@@ -113,7 +113,8 @@ void add_from_keys(command_line& pack, options& o) {
         "The filter, in a file or at a URL; with --from-keys, files of keys; - or none for standard input");
     o.hash.add_to(pack);
     add_amount(pack, "--max-memory SIZE", o.max_memory,
-               "With --from-keys: largest array at the receiver in bytes, e.g. 64KiB (default: no limit)");
+               "With --from-keys: largest array at the receiver in bytes, e.g. 64KiB; a lower limit means a "
+               "higher rate (default: no limit)");
     pack.add_option("--max-hashes N", o.max_hashes,
                     "With --from-keys: largest number of hashes per key (default: no limit)");
     pack.all_need("--from-keys");

@@ -230,7 +230,8 @@ void add_plan(command_line& app) {
     command.add_flag("--json", s->json, "Print one JSON object");
     const option tradeoffs = command.add_flag(
         "--tradeoff", s->table, "Show the best plan for every number of hashes instead of one plan");
-    for (const char* more : {"--window", "--value-bits", "--difference", "--spectral", "--sketch"})
+    for (const char* more :
+         {"--window", "--value-bits", "--difference", "--intersect", "--spectral", "--sketch"})
         tradeoffs.excludes(more);
     s->bounds.add_to(command);
     command
@@ -242,6 +243,8 @@ void add_plan(command_line& app) {
     command.runs([s] {
         const wishes want = s->shape.to_wishes();
         json j;
+        if (want.items == 0 && s->shape.has_items())
+            throw failure("plan: --items 0: a filter is planned for at least one item");
         if (want.items == 0 && s->family.only_sketch()) {
             const std::string text = s->family.describe(nullptr, {}, j);
             return print(s->json ? j.dump(2) + "\n" : text);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "foreign.hpp"
 #include "keys.hpp"
 #include "near_match.hpp"
 #include "numbers.hpp"
@@ -18,6 +19,7 @@ namespace {
 struct options {
     std::string filter;
     key_options keys;
+    foreign_options foreign;
     fetch_options how;
     reading_options reading;
     bool invert = false, count = false, quiet = false, near = false, json = false;
@@ -27,23 +29,71 @@ struct options {
 
 // One question, to any kind of filter.
 template <class Filter>
-bool asked(const Filter& filter, digest d) {
-    return filter.may_contain(d);
+bool asked(const Filter& filter, const hasher& hash, std::string_view key) {
+    return filter.may_contain(hash(key));
 }
-bool asked(const bloomier_map& map, digest d) { return map.find(d).has_value(); }
+bool asked(const bloomier_map& map, const hasher& hash, std::string_view key) {
+    return map.find(hash(key)).has_value();
+}
+bool asked(const foreign_filter& filter, const hasher&, std::string_view key) {
+    return filter.may_contain(as_byte_view(key));
+}
+
+// A filter of another program has its own.
+template <class Filter>
+hasher hash_of(const Filter& filter) {
+    if constexpr (std::same_as<Filter, foreign_filter>)
+        return hasher();
+    else
+        return filter.hash();
+}
+
+// What a block prints. Keys that stand one after the other in its text are taken together, and where that is
+// all of them they are written from there.
+class printed_keys {
+  public:
+    explicit printed_keys(std::string_view block) : block_(block) {}
+
+    // A key of the block, with its value if it has one, and the end of a record.
+    void add(std::string_view key, std::string_view value, char end) {
+        const auto behind = static_cast<std::size_t>(key.data() - block_.data()) + key.size();
+        if (value.empty() && behind < block_.size() && block_[behind] == end)
+            return add_stretch({key.data(), key.size() + 1});
+        add_stretch({});
+        copied_.append(key).append(value).push_back(end);
+    }
+    void print() const {
+        if (!copied_.empty()) tool::print(copied_);
+        if (!stretch_.empty()) tool::print(stretch_);
+    }
+
+  private:
+    void add_stretch(std::string_view more) {
+        if (stretch_.data() + stretch_.size() == more.data()) {
+            stretch_ = {stretch_.data(), stretch_.size() + more.size()};
+        } else {
+            copied_.append(stretch_);
+            stretch_ = more;
+        }
+    }
+
+    std::string_view block_;
+    std::string copied_;
+    std::string_view stretch_;  // behind what was copied
+};
 
 template <class Filter>
 class query {
   public:
-    query(const options& o, const Filter& filter) : o_(o), filter_(filter), hash_(filter.hash()) {}
+    query(const options& o, const Filter& filter) : o_(o), filter_(filter), hash_(hash_of(filter)) {}
 
     // The keys of the block that are to be printed, and how many there are.
     struct answers {
-        std::string out;
+        printed_keys out;
         std::uint64_t asked = 0, found = 0;
     };
     answers operator()(const block& piece) const {
-        answers all;
+        answers all{printed_keys(piece.text)};
         answer(piece, all);
         return all;
     }
@@ -57,9 +107,7 @@ class query {
             if (yes == o_.invert) return;
             ++all.found;
             if (o_.count || o_.quiet || o_.json) return;
-            all.out.append(text);
-            if (value) all.out.append("\t").append(std::to_string(*value));
-            all.out.push_back(o_.keys.record_end());
+            all.out.add(text, value ? "\t" + std::to_string(*value) : "", o_.keys.record_end());
         };
         for_each_key(o_.keys, piece, [&](std::string_view key, std::string_view text) {
             if (o_.near && key.size() > longest_near)
@@ -70,8 +118,10 @@ class query {
             if (o_.near)
                 return tell(
                     text,
-                    may_contain_near([&](std::string_view each) { return tool::asked(filter_, hash_(each)); },
+                    may_contain_near([&](std::string_view each) { return tool::asked(filter_, hash_, each); },
                                      key, o_.alphabet));
+            if constexpr (std::same_as<Filter, foreign_filter>)
+                return tell(text, tool::asked(filter_, hash_, o_.keys.bytes_of(key)));
             digests.push_back(o_.keys.hash(hash_, key));
             texts.push_back(text);
         });
@@ -79,7 +129,7 @@ class query {
             std::vector<std::optional<std::uint64_t>> values(digests.size());
             filter_.find(digests, values);
             for (std::size_t i = 0; i < digests.size(); ++i) tell(texts[i], values[i].has_value(), values[i]);
-        } else {
+        } else if constexpr (!std::same_as<Filter, foreign_filter>) {
             const std::unique_ptr<bool[]> yes(new bool[digests.size()]);
             filter_.may_contain(digests, {yes.get(), digests.size()});
             for (std::size_t i = 0; i < digests.size(); ++i) tell(texts[i], yes[i]);
@@ -95,6 +145,7 @@ template <class Filter>
 double rate_of(const Filter& filter) {
     return filter.false_positive_rate();
 }
+double rate_of(const foreign_filter& filter) { return filter.about().false_positive_rate; }
 double rate_of(const compressed_filter& filter) { return take(filter.false_positive_rate(), "query"); }
 
 // How many keys each file had, in the order of the files.
@@ -131,7 +182,7 @@ void run(const options& o, const Filter& filter) {
             asked += all.asked;
             found += all.found;
             by_file.add(file->name, all.found);
-            if (!all.out.empty()) print(all.out);
+            all.out.print();
         };
     });
     if (o.json && !o.quiet) {
@@ -147,6 +198,7 @@ void run(const options& o) {
     o.keys.refuse_both_from_stdin(o.filter);
     if (o.near && o.keys.integers) throw failure("--near changes characters; it does not go with --integers");
     o.how.refuse_for_file(*o.command, o.filter);
+    if (const auto foreign = load_foreign(o.filter, o.foreign)) return run(o, *foreign);
     message m = load_message(o.filter, o.reading.limits(), o.how);
     if (is_password_list(m.body))
         throw failure(display_name(o.filter) +
@@ -171,12 +223,15 @@ void add_query(command_line& app) {
         "  posy query -c urls.posy log.txt                        how many\n"
         "  posy query --near passwords.posy < new-password.txt    also what is one typo away\n"
         "  posy query http://10.0.0.2:3130/summary keys.txt       a node's filter; see also 'posy follow'\n"
+        "  posy query indicators.bloom log.txt                    one of another program\n"
         "Exit status: 0 if a key was printed or counted, 1 if none, 2 on an error.");
     command
         .add_option("FILTER", o->filter,
                     "The filter: a file, the URL where it is published, or - for standard input")
         .required();
     o->keys.add_to(command);
+    o->foreign.add_to(command, "FILTER is one of another program, where its bytes do not tell");
+    o->foreign.add_column_to(command);
     o->how.add_to(command);
     o->reading.add_to(command);
     command.add_flag("-v,--invert", o->invert, "Print the keys that are certainly not in the set");

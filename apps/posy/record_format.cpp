@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::size_t npos = std::string_view::npos;
 
-bool is_blank(char c) { return c == ' ' || c == '\t'; }
+constexpr std::string_view blank_characters = " \t";
 
 // Behind the quote that closes the field whose text begins here; npos if it has not come.
 std::size_t behind_quotes(std::string_view text, std::size_t from) {
@@ -17,22 +17,33 @@ std::size_t behind_quotes(std::string_view text, std::size_t from) {
     return npos;
 }
 
+// The text between quotes, with each two of them as one.
+std::string_view single_quotes(std::string_view text, std::string& scratch) {
+    scratch.clear();
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        scratch.push_back(text[at]);
+        if (text.substr(at).starts_with(R"("")")) ++at;
+    }
+    return scratch;
+}
+
 }  // namespace
 
+// Fields are looked for up to the next end mark only: a row without a delimiter is not to cost a search
+// through all rows behind it.
 std::size_t record_format::end_of(std::string_view text, std::size_t from) const {
-    std::size_t end_mark = text.find(end, from);
-    if (!quotes || text.substr(from, end_mark - from).find('"') == npos)
-        return end_mark == npos ? npos : end_mark + 1;
-    for (std::size_t field = from; field < text.size();) {
-        if (text[field] == '"') field = behind_quotes(text, field + 1);
-        if (field == npos) return npos;
-        if (end_mark < field) end_mark = text.find(end, field);
-        const std::size_t next = text.find(delimiter, field);
-        if (end_mark != npos && (next == npos || end_mark < next)) return end_mark + 1;
-        if (next == npos) return npos;
-        field = next + 1;
+    std::size_t end_mark = std::min(text.find(end, from), text.size());
+    if (quotes && text.substr(from, end_mark - from).find('"') != npos) {
+        for (std::size_t field = from;;) {
+            if (field < text.size() && text[field] == '"') field = behind_quotes(text, field + 1);
+            if (field == npos) return npos;
+            if (end_mark < field) end_mark = std::min(text.find(end, field), text.size());
+            const std::size_t next = text.substr(0, end_mark).find(delimiter, field);
+            if (next == npos) break;
+            field = next + 1;
+        }
     }
-    return npos;
+    return end_mark == text.size() ? npos : end_mark + 1;
 }
 
 std::size_t record_format::last_end(std::string_view text) const {
@@ -66,12 +77,9 @@ std::string_view record_format::take_field(std::string_view& record, bool& more,
     std::size_t from = 0;
     const bool quoted = quotes && record.starts_with('"');
     if (quoted) {
-        scratch.clear();
-        for (from = 1; from < record.size(); ++from) {
-            if (record[from] == '"' && (++from == record.size() || record[from] != '"')) break;
-            scratch.push_back(record[from]);
-        }
-        field = scratch;
+        from = behind_quotes(record, 1);
+        field = record.substr(1, from == npos ? npos : from - 2);
+        if (field.find('"') != npos) field = single_quotes(field, scratch);
     }
     const std::size_t next = record.find(delimiter, std::min(from, record.size()));
     if (!quoted) field = record.substr(0, next);
@@ -80,28 +88,44 @@ std::string_view record_format::take_field(std::string_view& record, bool& more,
     return field;
 }
 
+// Takes the next word off a record of words between blanks; nothing if there is none.
+std::optional<std::string_view> record_format::take_word(std::string_view& record) {
+    const std::size_t first = record.find_first_not_of(blank_characters);
+    if (first == npos) return std::nullopt;
+    record.remove_prefix(first);
+    const std::string_view word = record.substr(0, record.find_first_of(blank_characters));
+    record.remove_prefix(word.size());
+    return word;
+}
+
+// Calls use(field) for the fields of the record, from the first, until it says false or none is left.
+template <class Use>
+void record_format::each_field(std::string_view record, std::string& scratch, Use use) const {
+    if (blanks) {
+        for (auto word = take_word(record); word && use(*word);) word = take_word(record);
+        return;
+    }
+    for (bool more = true; more;)
+        if (!use(take_field(record, more, scratch))) return;
+}
+
 std::optional<std::string_view> record_format::field(std::string_view record, std::size_t number,
                                                      std::string& scratch) const {
-    if (blanks) {
-        for (std::size_t at = 0;;) {
-            while (at < record.size() && is_blank(record[at])) ++at;
-            if (at == record.size()) return std::nullopt;
-            const std::size_t first = at;
-            while (at < record.size() && !is_blank(record[at])) ++at;
-            if (--number == 0) return record.substr(first, at - first);
-        }
-    }
-    for (bool more = true; more;) {
-        const std::string_view field = take_field(record, more, scratch);
-        if (--number == 0) return field;
-    }
-    return std::nullopt;
+    std::optional<std::string_view> found;
+    each_field(record, scratch, [&](std::string_view each) {
+        if (--number == 0) found = each;
+        return number != 0;
+    });
+    return found;
 }
 
 std::vector<std::string> record_format::fields(std::string_view record) const {
     std::vector<std::string> all;
     std::string scratch;
-    while (const auto next = field(record, all.size() + 1, scratch)) all.emplace_back(*next);
+    each_field(record, scratch, [&](std::string_view each) {
+        all.emplace_back(each);
+        return true;
+    });
     return all;
 }
 

@@ -48,6 +48,9 @@ struct record_format {
   private:
     std::string_view take_row(std::string_view& text) const;
     std::string_view take_field(std::string_view& record, bool& more, std::string& scratch) const;
+    static std::optional<std::string_view> take_word(std::string_view& record);
+    template <class Use>
+    void each_field(std::string_view record, std::string& scratch, Use use) const;
 };
 
 }  // namespace posy::tool

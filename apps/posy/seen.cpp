@@ -48,20 +48,25 @@ window_filter go_on(const options& o) {
     if (!filter)
         throw failure(o.state + ": this command needs what 'posy seen --state' saved, and this is " +
                       kind_name(m.body));
-    const auto keep = [&](const std::string& option, bool same) {
+    const std::uint64_t remembered = filter->remembered_at_least();
+    const std::string window = duration(std::chrono::microseconds(remembered));
+    const auto keep = [&](const std::string& option, bool same, const std::string& made_with) {
         if (o.command->given(option) && !same)
-            throw failure(o.state + ": was made with another " + option +
-                          "; leave that option out, or name another file");
+            throw failure(
+                fmt::format("{}: its window of {} was made with {}; leave {} out, or name another file",
+                            o.state, window, made_with, option));
     };
     const unsigned g = filter->generations();
-    keep("--generations", o.generations == g);
-    keep("--window", o.window.empty() || (window_of(o) + g - 1) / g * g == filter->remembered_at_least());
-    keep("--items", parse_amount(o.items) == filter->planned().items);
-    keep("--fpr", o.rate == filter->planned().rate);
-    keep("--hash", o.hash.family() == filter->hash().family());
+    const auto [items, rate] = filter->planned();
+    keep("--generations", o.generations == g, fmt::format("--generations {}", g));
+    keep("--window", o.window.empty() || (window_of(o) + g - 1) / g * g == remembered, "--window " + window);
+    keep("--items", parse_amount(o.items) == items, fmt::format("--items {}", items));
+    keep("--fpr", o.rate == rate, fmt::format("--fpr {}", rate));
+    const std::string family(name_of(filter->hash().family()));
+    keep("--hash", o.hash.given() == filter->hash().family(), "--hash " + family);
     const bool same_seed = !o.hash.has_seed() || o.hash.seed() == filter->hash().seed();
-    keep("--seed", same_seed);
-    keep("--seed-file", same_seed);
+    keep("--seed", same_seed, "another seed");  // which may be a secret
+    keep("--seed-file", same_seed, "another seed");
     return std::move(*filter);
 }
 

@@ -1,6 +1,8 @@
 // posy union, intersect, fold: set algebra on files.
+#include "foreign.hpp"
 #include "locking.hpp"
 #include "posy/algebra.hpp"
+#include "streaming.hpp"
 #include "tool.hpp"
 
 namespace posy::tool {
@@ -41,11 +43,27 @@ result<void> intersect_any(any_body& into, const any_body& from) {
     return intersect(std::get<bloom_filter>(into), std::get<bloom_filter>(from));
 }
 
+// Filters of other programs, if the first is one; whether it is.
+bool unite_foreign(const std::vector<std::string>& files, const std::string& output,
+                   const foreign_options& o) {
+    const auto all = load_foreign(files[0], o);
+    if (!all) return false;
+    for (std::size_t i = 1; i < files.size(); ++i) {
+        const auto next = load_foreign(files[i], o);
+        if (!next) throw failure(display_name(files[i]) + ": not a filter of the same program as the first");
+        take(all->unite(*next), display_name(files[i]));
+    }
+    save_foreign(output, all->to_bytes());
+    return true;
+}
+
 void add_combination(command_line& app, const std::string& name, const std::string& what,
                      const std::string& examples, combination how) {
     struct state {
         std::vector<std::string> files;
         std::string output = "-";
+        foreign_options foreign;
+        bool streaming = false;
         lock_options lock;
         reading_options reading;
     };
@@ -57,10 +75,16 @@ void add_combination(command_line& app, const std::string& name, const std::stri
                     "standard input")
         .required();
     command.add_option("-o,--output FILE", s->output, "File to write; - for standard output").shows_default();
+    if (how.combine == unite_any)
+        s->foreign.add_to(command, "FILES are filters of another program, where their bytes do not tell");
+    command.add_flag("--streaming", s->streaming,
+                     "Read lines of 'posy build --streaming', equal ones once, and print such a line to "
+                     "standard output; with -o FILE, write the filter");
     s->lock.add_to(command);
     s->reading.add_to(command);
     command.runs([s, how] {
         const auto lock = change_lock::to_change(s->files, s->output, s->lock);
+        if (how.combine == unite_any && unite_foreign(s->files, s->output, s->foreign)) return;
         std::optional<any_body> all;
         const auto combine = [&](message next, const std::string& file) {
             any_body body = how.operand(std::move(next.body), file);
@@ -70,7 +94,12 @@ void add_combination(command_line& app, const std::string& name, const std::stri
                 take(how.combine(*all, body), file);
             }
         };
-        for_each_message(s->files, combine, s->reading.limits());
+        if (s->streaming) {
+            for_each_streamed(s->files, combine, s->reading.limits());
+        } else {
+            for_each_message(s->files, combine, s->reading.limits());
+        }
+        if (s->streaming && s->output == "-") return print_streaming(*all);
         save_body(s->output, *all, {}, &lock);
         warn_if_past_plan(*all, s->output);
     });

@@ -7,6 +7,8 @@
 
 #include "input_stream.hpp"
 #include "numbers.hpp"
+#include "posy/base/machine.hpp"
+#include "posy/base/threads.hpp"
 #include "posy/dictionary/markup.hpp"
 #include "posy/dictionary/suggestions.hpp"
 #include "posy/dictionary/words.hpp"
@@ -94,7 +96,9 @@ class report {
         const std::uint64_t before = found_;
         std::size_t line = 1, line_start = 0, at = 0;  // at moves forward only: one pass over the text
         dictionary::for_each_block(text, [&](std::string_view block, std::size_t start) {
-            for (const auto& each : speller_.misspelt(block)) {
+            const auto found = speller_.misspelt(block);
+            if (o_.suggest && !o_.quiet && !o_.count) suggest_for(found);
+            for (const auto& each : found) {
                 if (o_.unique && !told_.insert(each.word).second) continue;
                 const std::size_t offset = start + each.offset;
                 for (; at < offset; ++at) {
@@ -131,7 +135,7 @@ class report {
         ++found_;
         if (o_.quiet || o_.count) return;
         std::vector<std::string> meant;
-        if (o_.suggest) meant = suggested(word);
+        if (o_.suggest) meant = suggestions_.at(word);
         if (o_.json) {
             list_.push_back(
                 {{"file", display_name(path)}, {"line", line}, {"column", column}, {"word", word}});
@@ -141,14 +145,20 @@ class report {
                               fmt::join(meant, ", ")));
         }
     }
-    const std::vector<std::string>& suggested(const std::string& word) {
-        auto [place, fresh] = suggestions_.try_emplace(word);
-        if (fresh) {
-            auto found = dictionary::suggest(speller_.dictionaries(), word, o_.most);
-            false_ += found.expected_false;
-            place->second = std::move(found.words);
+    // On all cores: a word takes up to some milliseconds.
+    void suggest_for(const std::vector<dictionary::speller::misspelling>& found) {
+        std::vector<std::pair<const std::string, std::vector<std::string>>*> fresh;
+        for (const auto& each : found) {
+            const auto [place, is_new] = suggestions_.try_emplace(each.word);
+            if (is_new) fresh.push_back(&*place);
         }
-        return place->second;
+        std::vector<double> wrong(fresh.size());
+        base::for_each_index(fresh.size(), base::usable_cores(), [&](std::size_t i) {
+            auto made = dictionary::suggest(speller_.dictionaries(), fresh[i]->first, o_.most);
+            wrong[i] = made.expected_false;
+            fresh[i]->second = std::move(made.words);
+        });
+        for (const double each : wrong) false_ += each;
     }
 
     const options& o_;

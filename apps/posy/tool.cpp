@@ -12,6 +12,7 @@
 #include "password_file.hpp"
 #include "posy/base/file.hpp"
 #include "posy/standing.hpp"
+#include "shared_allowance.hpp"
 
 namespace posy::tool {
 
@@ -70,28 +71,6 @@ std::uint64_t memory_of(const any_body& body) {
 }
 
 namespace {
-
-// What the messages of one input take beyond what their bytes pay for: together no more than one message may.
-class shared_allowance {
-  public:
-    explicit shared_allowance(const read_limits& limits) : limits_(limits) {}
-
-    void charge(const message& m, const std::string& name) {
-        const std::uint64_t memory = memory_of(m.body);
-        const std::uint64_t paid = std::max<std::uint64_t>(limits_.expansion, 1) * m.size;
-        used_ += memory - std::min(memory, paid);
-        ++messages_;
-        if (used_ <= limits_.believed_bytes) return;
-        throw failure(fmt::format(
-            "{}: its first {} messages take {} bytes of memory more than their bytes account for, and {} are "
-            "allowed for one input; raise it if you trust the sender (--max-array)",
-            name, messages_, used_, limits_.believed_bytes));
-    }
-
-  private:
-    read_limits limits_;
-    std::uint64_t used_ = 0, messages_ = 0;
-};
 
 void for_each_message_at(const std::string& url, const std::function<void(message, const std::string&)>& use,
                          read_limits limits, const fetch_options& how) {

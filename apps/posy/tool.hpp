@@ -107,6 +107,7 @@ void add_add_and_remove(command_line&);
 void add_info(command_line&);
 void add_set_algebra(command_line&);
 void add_compare(command_line&);
+void add_convert(command_line&);
 void add_pack(command_line&);
 void add_count(command_line&);
 void add_flows(command_line&);

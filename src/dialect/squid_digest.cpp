@@ -6,6 +6,7 @@
 #include <cmath>
 #include <string>
 
+#include "big_endian.hpp"
 #include "posy/digest.hpp"
 
 namespace posy {
@@ -16,17 +17,6 @@ constexpr std::uint32_t current_version = 5, required_version = 3;
 constexpr unsigned squid_hashes = 4;
 constexpr char get = 1;  // Squid's number of the method
 
-std::uint64_t load_big(byte_view from, std::size_t offset, std::size_t size) {
-    std::uint64_t value = 0;
-    for (const std::byte each : from.subspan(offset, size))
-        value = value << 8 | std::to_integer<std::uint64_t>(each);
-    return value;
-}
-
-void store_big(std::vector<std::byte>& to, std::size_t offset, std::size_t size, std::uint64_t value) {
-    for (std::size_t i = size; i-- > 0; value >>= 8) to[offset + i] = static_cast<std::byte>(value);
-}
-
 std::uint64_t mask_size(std::uint64_t capacity, unsigned bits_per_entry) {
     return (capacity * bits_per_entry + 7) / 8;
 }
@@ -36,7 +26,8 @@ std::array<std::uint64_t, squid_hashes> positions(digest d, std::uint64_t bits) 
     store_little(bytes.data(), d.low);
     store_little(bytes.data() + 8, d.high);
     std::array<std::uint64_t, squid_hashes> at;
-    for (std::size_t i = 0; i < squid_hashes; ++i) at[i] = load_big(bytes, 4 * i, 4) % bits;
+    for (std::size_t i = 0; i < squid_hashes; ++i)
+        at[i] = foreign::load_big<std::uint32_t>(bytes.data() + 4 * i) % bits;
     return at;
 }
 
@@ -59,13 +50,14 @@ result<squid_digest> squid_digest::from_bytes(byte_view bytes, const read_limits
     if (auto known = check(hasher(hash_family::md5)); !known) return known.error();
     if (bytes.size() < header_size)
         return error::damaged("a digest of Squid starts with 128 bytes; this ends early", bytes.size());
-    if (load_big(bytes, 2, 2) > current_version)
-        return error::unsupported("a digest for a later version of Squid", 2);
-    if (load_big(bytes, 0, 2) < required_version)
-        return error::damaged("not a digest of Squid, or a very old one", 0);
-    if (load_big(bytes, 21, 1) != squid_hashes) return error::damaged("a digest of Squid has 4 hashes", 21);
-    const auto capacity = load_big(bytes, 4, 4), size = load_big(bytes, 16, 4);
-    const auto per_entry = static_cast<unsigned>(load_big(bytes, 20, 1));
+    const auto half = [&](std::size_t at) { return foreign::load_big<std::uint16_t>(bytes.data() + at); };
+    const auto word = [&](std::size_t at) { return foreign::load_big<std::uint32_t>(bytes.data() + at); };
+    if (half(2) > current_version) return error::unsupported("a digest for a later version of Squid", 2);
+    if (half(0) < required_version) return error::damaged("not a digest of Squid, or a very old one", 0);
+    if (std::to_integer<unsigned>(bytes[21]) != squid_hashes)
+        return error::damaged("a digest of Squid has 4 hashes", 21);
+    const std::uint64_t capacity = word(4), size = word(16);
+    const auto per_entry = std::to_integer<unsigned>(bytes[20]);
     if (capacity == 0 || per_entry == 0)
         return error::damaged("a digest without capacity", capacity == 0 ? 4U : 20U);
     if (size != mask_size(capacity, per_entry))
@@ -79,22 +71,25 @@ result<squid_digest> squid_digest::from_bytes(byte_view bytes, const read_limits
                               header_size);
     squid_digest read(capacity, per_entry);
     std::ranges::copy(bytes.subspan(header_size), read.mask_.begin());
-    read.items_ = load_big(bytes, 8, 4);
+    read.items_ = word(8);
     if (read.fill() > max_fill)
         return error::damaged("more than 65 % of the bits are set: it would say yes to nearly everything");
     return read;
 }
 
 std::vector<std::byte> squid_digest::to_bytes() const {
-    std::vector<std::byte> bytes(size());
-    store_big(bytes, 0, 2, current_version);
-    store_big(bytes, 2, 2, required_version);
-    store_big(bytes, 4, 4, capacity_);
-    store_big(bytes, 8, 4, items_);
-    store_big(bytes, 16, 4, mask_.size());
-    store_big(bytes, 20, 1, bits_per_entry_);
-    store_big(bytes, 21, 1, squid_hashes);
-    std::ranges::copy(mask_, bytes.begin() + header_size);
+    std::vector<std::byte> bytes;
+    bytes.reserve(size());
+    foreign::append_big<std::uint16_t>(bytes, current_version);
+    foreign::append_big<std::uint16_t>(bytes, required_version);
+    foreign::append_big(bytes, static_cast<std::uint32_t>(capacity_));
+    foreign::append_big(bytes, static_cast<std::uint32_t>(items_));
+    foreign::append_big<std::uint32_t>(bytes, 0);  // deleted
+    foreign::append_big(bytes, static_cast<std::uint32_t>(mask_.size()));
+    bytes.push_back(static_cast<std::byte>(bits_per_entry_));
+    bytes.push_back(std::byte{squid_hashes});
+    bytes.resize(header_size);
+    foreign::append(bytes, mask_);
     return bytes;
 }
 
@@ -107,6 +102,15 @@ digest squid_digest::hash(std::string_view url) {
     std::string key(1, get);
     key += url;
     return hasher(hash_family::md5)(key);
+}
+
+result<void> squid_digest::unite(const squid_digest& other) {
+    if (other.capacity_ != capacity_ || other.bits_per_entry_ != bits_per_entry_)
+        return error::mismatch(
+            "digests of different sizes cannot be united; build them with the same options");
+    std::ranges::transform(mask_, other.mask_, mask_.begin(), [](auto a, auto b) { return a | b; });
+    items_ += other.items_;
+    return {};
 }
 
 bool squid_digest::may_contain(digest d) const {

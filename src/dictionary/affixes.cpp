@@ -70,73 +70,45 @@ struct suffix {
     stem wanted = stem::any;  // before what the ending stands for is added
 };
 
-constexpr std::array english_suffixes = {
-    suffix{"'s", ""},
-    suffix{"s", "", stem::no_hiss},
-    suffix{"es", "", stem::hisses},
-    suffix{"ies", "y"},
-    suffix{"ed", "", stem::smooth},
-    suffix{"ed", "e", stem::consonant},
-    suffix{"ed", "", stem::doubled},
-    suffix{"ied", "y"},
-    suffix{"ing", "", stem::smooth},
-    suffix{"ing", "e", stem::consonant},
-    suffix{"ing", "", stem::doubled},
-    suffix{"ying", "ie"},
-    suffix{"er", "", stem::smooth},
-    suffix{"er", "e", stem::consonant},
-    suffix{"er", "", stem::doubled},
-    suffix{"ier", "y"},
-    suffix{"est", "", stem::smooth},
-    suffix{"est", "e", stem::consonant},
-    suffix{"est", "", stem::doubled},
-    suffix{"iest", "y"},
-    suffix{"ly", "", stem::no_y},
-    suffix{"ily", "y"},
-    suffix{"bly", "ble"},
-    suffix{"ically", "ic"},
-    suffix{"ness", "", stem::no_y},
-    suffix{"iness", "y"},
-    suffix{"ment", ""},
-    suffix{"ful", "", stem::no_y},
-    suffix{"less", "", stem::no_y},
-    suffix{"like", ""},
-    suffix{"ship", ""},
-    suffix{"hood", ""},
-    suffix{"wise", ""},
-    suffix{"able", "", stem::smooth},
-    suffix{"able", "e", stem::consonant},
-    suffix{"able", "", stem::doubled},
-    suffix{"ability", "able"},
-    suffix{"ibility", "ible"},
-    suffix{"ize", "", stem::no_e},
-    suffix{"ise", "", stem::no_e},
-    suffix{"ization", "ize"},
-    suffix{"isation", "ise"},
-    suffix{"ist", "", stem::no_e},
-    suffix{"ism", "", stem::no_e},
-    suffix{"ity", "", stem::no_e},
-    suffix{"ity", "e", stem::consonant},
-    suffix{"ation", "ate"},
-    suffix{"ation", "e", stem::consonant},
-    suffix{"ion", "", stem::no_e},
-    suffix{"ion", "e", stem::consonant},
-    suffix{"al", "", stem::no_e},
-    suffix{"ish", "", stem::no_e},
-};
+// An ending that begins with a vowel: walked, liked, stopped.
+constexpr std::array<suffix, 3> vowel(std::string_view ending) {
+    return {{{ending, "", stem::smooth}, {ending, "e", stem::consonant}, {ending, "", stem::doubled}}};
+}
+constexpr std::array<suffix, 1> one(std::string_view ending, std::string_view stands_for = "",
+                                    stem wanted = stem::any) {
+    return {{{ending, stands_for, wanted}}};
+}
+template <std::size_t... N>
+constexpr auto all_of(const std::array<suffix, N>&... some) {
+    std::array<suffix, (N + ...)> all{};
+    auto at = all.begin();
+    ((at = std::ranges::copy(some, at).out), ...);
+    return all;
+}
+
+constexpr auto english_suffixes = all_of(
+    one("'s"), one("s", "", stem::no_hiss), one("es", "", stem::hisses), one("ies", "y"), vowel("ed"),
+    one("ied", "y"), vowel("ing"), one("ying", "ie"), vowel("er"), one("ier", "y"), vowel("est"),
+    one("iest", "y"), one("ly", "", stem::no_y), one("ily", "y"), one("bly", "ble"), one("ically", "ic"),
+    one("ness", "", stem::no_y), one("iness", "y"), one("ment"), one("ful", "", stem::no_y),
+    one("less", "", stem::no_y), one("like"), one("ship"), one("hood"), one("wise"), vowel("able"),
+    one("ability", "able"), one("ibility", "ible"), one("ize", "", stem::no_e), one("ise", "", stem::no_e),
+    one("ization", "ize"), one("isation", "ise"), one("ist", "", stem::no_e), one("ism", "", stem::no_e),
+    one("ity", "", stem::no_e), one("ity", "e", stem::consonant), one("ation", "ate"),
+    one("ation", "e", stem::consonant), one("ion", "", stem::no_e), one("ion", "e", stem::consonant),
+    one("al", "", stem::no_e), one("ish", "", stem::no_e));
 constexpr std::array<std::string_view, 26> english_prefixes = {
     "anti",  "auto",   "bio", "counter", "de",    "dis",  "extra", "fore",  "hyper",
     "inter", "micro",  "mis", "multi",   "non",   "out",  "over",  "photo", "poly",
     "pre",   "pseudo", "re",  "sub",     "super", "tele", "un",    "under"};
 
-constexpr std::array french_suffixes = {suffix{"s", "", stem::no_hiss}, suffix{"aux", "al"}};
+constexpr auto french_suffixes = all_of(one("s", "", stem::no_hiss), one("aux", "al"));
 constexpr std::array<std::string_view, 14> french_prefixes = {
     "c'", "d'",  "j'",     "l'",      "m'",      "n'",      "s'",
     "t'", "qu'", "jusqu'", "lorsqu'", "puisqu'", "quoiqu'", "presqu'"};
 
-constexpr std::array german_suffixes = {
-    suffix{"s", "", stem::no_hiss}, suffix{"es", ""}, suffix{"e", ""}, suffix{"en", ""},
-    suffix{"n", "", stem::any},     suffix{"er", ""}, suffix{"em", ""}};
+constexpr auto german_suffixes =
+    all_of(one("s", "", stem::no_hiss), one("es"), one("e"), one("en"), one("n"), one("er"), one("em"));
 
 struct rules {
     std::span<const suffix> suffixes;

@@ -105,13 +105,17 @@ void speller::learn(const std::vector<std::string>& words) {
     for (std::size_t i = 0; i < all.size(); i += piece) {
         const std::span<const std::string> some(all.data() + i, std::min(piece, all.size() - i));
         const std::vector<verdict> verdicts = judge(some);
-        for (std::size_t j = 0; j < some.size(); ++j) {
-            known_.emplace(some[j], verdicts[j].right);
-            const std::size_t hyphen = some[j].find('-');  // inside: the word is judged by its parts
-            const bool whole = hyphen == std::string::npos || hyphen + 1 == some[j].size();
-            if (!verdicts[j].right && whole) missed_ += verdicts[j].chance / (1 - verdicts[j].chance);
-        }
+        for (std::size_t j = 0; j < some.size(); ++j) known_.emplace(some[j], known{verdicts[j]});
     }
+}
+
+// For each misspelt word that fails with probability q there are (1 - q) / q that pass, on average.
+void speller::count(const std::string& wrong, double whole_fails) {
+    known& word = known_.at(wrong);
+    if (word.counted) return;
+    word.counted = true;
+    const double fails = (1 - word.chance) * whole_fails;
+    missed_ += (1 - fails) / fails;
 }
 
 std::vector<speller::misspelling> speller::misspelt(std::string_view text) {
@@ -130,7 +134,7 @@ std::vector<speller::misspelling> speller::misspelt(std::string_view text) {
     learn(words);
     std::vector<unknown> all;
     for (std::size_t i = 0; i < words.size(); ++i) {
-        if (known_.at(words[i])) continue;
+        if (known_.at(words[i]).right) continue;
         const auto offset = static_cast<std::size_t>(written[i].data() - text.data());
         const std::string_view mark = mark_behind(text.substr(offset + written[i].size()));
         all.push_back({{words[i], offset}, other_forms(words[i], written[i], mark)});
@@ -139,10 +143,15 @@ std::vector<speller::misspelling> speller::misspelt(std::string_view text) {
     }
     learn(others);
     for (const unknown& each : all) {
-        const auto is_known = [&](const std::string& form) { return known_.at(form); };
-        if (std::ranges::any_of(each.forms, is_known)) continue;
-        for_each_part(each.word.word, [&](const std::string& part, std::size_t at) {
-            if (!known_.at(part)) wrong.push_back({part, each.word.offset + at});
+        const auto is_right = [&](const std::string& form) { return known_.at(form).right; };
+        if (std::ranges::any_of(each.forms, is_right)) continue;
+        const std::string& word = each.word.word;
+        double fails = word.find('-') == std::string::npos ? 1 : 1 - known_.at(word).chance;
+        for (const std::string& form : each.forms) fails *= 1 - known_.at(form).chance;
+        for_each_part(word, [&](const std::string& part, std::size_t at) {
+            if (is_right(part)) return;
+            wrong.push_back({part, each.word.offset + at});
+            count(part, fails);
         });
     }
     return wrong;

@@ -108,7 +108,8 @@ std::string in_case_of(std::string_view word, std::string suggestion) {
     return suggestion;
 }
 
-std::vector<std::string> ranked(std::vector<std::string> found, std::string_view word, std::size_t most) {
+// All of them once, the likeliest first.
+std::vector<std::string> ranked(std::vector<std::string> found, std::string_view word) {
     std::vector<std::pair<double, std::string>> by_cost;
     for (std::string& each : found) {
         const double cost = unlikeness(word, each);
@@ -117,7 +118,6 @@ std::vector<std::string> ranked(std::vector<std::string> found, std::string_view
     std::ranges::sort(by_cost);
     std::vector<std::string> once;
     for (auto& [cost, each] : by_cost) {
-        if (once.size() == most) break;
         std::string shown = in_case_of(word, std::move(each));
         if (shown != word && std::ranges::find(once, shown) == once.end()) once.push_back(std::move(shown));
     }
@@ -181,7 +181,12 @@ suggestions suggest(const std::vector<word_list>& in, std::string_view word, std
         for (const std::string& each : near) ask_edits(each, nullptr);
         all.answer();
     }
-    return {ranked(std::move(all.found()), word, most), all.expected_false()};
+    suggestions s{ranked(std::move(all.found()), word), all.expected_false()};
+    if (s.words.size() > most) {  // a false one is as likely as others among those that are left out
+        s.expected_false *= static_cast<double>(most) / static_cast<double>(s.words.size());
+        s.words.resize(most);
+    }
+    return s;
 }
 
 }  // namespace posy::dictionary

@@ -1,9 +1,11 @@
 #include "posy/algebra.hpp"
 
+#include <algorithm>
 #include <bit>
 
 #include "base/saturate.hpp"
 #include "layout/all.hpp"
+#include "unequal.hpp"
 
 namespace posy {
 namespace {
@@ -49,8 +51,18 @@ std::optional<promise> larger(const std::optional<promise>& a, const std::option
 
 }  // namespace
 
+error unequal(const geometry& a, const geometry& b) {
+    error why = mismatch(a, b);
+    const auto [fewer, more] = std::minmax(a.bits, b.bits);
+    geometry folded = a;
+    folded.bits = b.bits;
+    if (folded == b && more % fewer == 0)
+        why.message += ", or fold the larger one by " + std::to_string(more / fewer);
+    return why;
+}
+
 result<void> unite(bloom_filter& into, const bloom_filter& from) {
-    if (into.geometry() != from.geometry()) return mismatch(into.geometry(), from.geometry());
+    if (into.geometry() != from.geometry()) return unequal(into.geometry(), from.geometry());
     into.bits().unite(from.bits());
     const provenance &a = into.provenance(), &b = from.provenance();
     provenance both{.intersection = a.intersection || b.intersection,
@@ -61,7 +73,7 @@ result<void> unite(bloom_filter& into, const bloom_filter& from) {
 }
 
 result<void> intersect(bloom_filter& into, const bloom_filter& from) {
-    if (into.geometry() != from.geometry()) return mismatch(into.geometry(), from.geometry());
+    if (into.geometry() != from.geometry()) return unequal(into.geometry(), from.geometry());
     into.bits().intersect(from.bits());
     into.set_provenance(
         {.intersection = true, .planned = larger(into.provenance().planned, from.provenance().planned)});

@@ -9,6 +9,7 @@
 
 #include "count_distribution.hpp"
 #include "farthest.hpp"
+#include "unequal.hpp"
 #include "zero_counts.hpp"
 
 namespace posy {
@@ -205,7 +206,7 @@ comparison compare_zeros(const zero_counts& counts, double zeros_a, double zeros
 }
 
 result<comparison> compare(const bloom_filter& a, const bloom_filter& b, double level) {
-    if (a.geometry() != b.geometry()) return mismatch(a.geometry(), b.geometry());
+    if (a.geometry() != b.geometry()) return unequal(a.geometry(), b.geometry());
     if (a.provenance().intersection || b.provenance().intersection) {
         return error::invalid(
             "the bits of an intersection do not tell how many items it has; compare the filters that it was "

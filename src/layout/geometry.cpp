@@ -81,7 +81,7 @@ std::string difference(const geometry& a, const geometry& b) {
 
 error mismatch(const geometry& a, const geometry& b) {
     return error::mismatch("the filters differ in " + difference(a, b) +
-                           "; only filters of one geometry go together");
+                           "; only filters of one geometry go together: build them with the same options");
 }
 
 }  // namespace posy

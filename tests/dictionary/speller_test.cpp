@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <random>
+#include <unordered_set>
 
 #include "posy/dictionary/suggestions.hpp"
 #include "statistics.hpp"
@@ -101,6 +103,32 @@ TEST(speller, lets_misspelt_words_pass_as_predicted) {
     EXPECT_NEAR(chances, passed.yes(), 4.5 * std::sqrt(chances) + 0.02 * chances);
     EXPECT_EQ(by.judge(words).size(), words.size());
     for (const auto& each : by.judge(words)) EXPECT_TRUE(each.right);
+}
+
+// In a text there are further questions: about a word with hyphens as a whole, and with the dot behind
+// it. 4.5 deviations, as above; two parts that pass as one whole pass together, which doubles the variance of
+// these.
+TEST(speller, says_how_many_misspelt_words_of_a_text_it_has_missed) {
+    std::mt19937_64 random(12);
+    texts words;
+    for (int i = 0; i < 5000; ++i) words.push_back(random_word(random));
+    const std::vector<std::string_view> views(words.begin(), words.end());
+    speller by({list_of(views, language::english, 0.01)}), truth({list_of(views, language::english)});
+    std::string text;
+    for (int i = 0; i < 40000; ++i) {
+        std::string word = random_word(random) + (i % 4 == 0 ? "-" + random_word(random) : "");
+        if (i % 2 == 0) word[0] = static_cast<char>(word[0] - 'a' + 'A');
+        text += word + (i % 3 == 0 ? ". " : "\n");
+    }
+    std::unordered_set<std::string> found;
+    for (const auto& each : by.misspelt(text)) found.insert(each.word);
+    double missed = 0;
+    std::unordered_set<std::string> all;
+    for (const auto& each : truth.misspelt(text))
+        if (all.insert(each.word).second) missed += found.contains(each.word) ? 0 : 1;
+    EXPECT_GT(all.size(), 49000U);
+    EXPECT_NEAR(by.expected_missed(), missed, 4.5 * std::sqrt(1.5 * missed));
+    EXPECT_LT(truth.expected_missed(), 0.001);
 }
 
 TEST(suggestions, are_one_edit_away_and_the_likeliest_first) {

@@ -24,7 +24,7 @@ class House:
         self.contract = [(pattern, i) for i, (_, cell) in enumerate(rows) for pattern in re.findall(r"`([^`]+)`", cell)]
         self.files = [
             os.path.relpath(os.path.join(folder, name), source)
-            for top in ("include", "src", "http_cache", "apps")
+            for top in ("include", "src", "http_cache", "apps", "bindings")
             for folder, _, names in os.walk(os.path.join(source, top))
             for name in names
             if name.endswith((".hpp", ".cpp"))
@@ -55,8 +55,8 @@ class House:
         if theirs > mine:
             return f"{file} includes {included}: {self.rooms[theirs]} comes after {self.rooms[mine]}"
         private = included.startswith(("src/", "http_cache/src/"))
-        if private and file.startswith("apps/"):
-            return f"{file} includes {included}: applications include public headers only"
+        if private and file.startswith(("apps/", "bindings/")):
+            return f"{file} includes {included}: applications and bindings include public headers only"
         if private and file.startswith(PUBLIC):
             return f"{file} includes {included}: a public header includes public headers only"
         return None

@@ -135,8 +135,10 @@ TEST(algebra_provenance, a_fold_promises_what_the_smaller_plan_would) {
 TEST(algebra_errors, geometries_that_differ_do_not_combine) {
     auto a = filter_of({1024, 5}, 0, 10);
     const auto b = filter_of({2048, 5}, 0, 10);
-    EXPECT_EQ(unite(a, b).error().message,
-              "the filters differ in bits 1024 and 2048; only filters of one geometry go together");
+    EXPECT_EQ(
+        unite(a, b).error().message,
+        "the filters differ in bits 1024 and 2048; only filters of one geometry go together: build them with "
+        "the same options, or fold the larger one by 2");
     EXPECT_FALSE(intersect(a, b));
     EXPECT_EQ(a, filter_of({1024, 5}, 0, 10));
     EXPECT_EQ(fold(a, 3).error().message, "cannot fold 1024 bits by 3; the divisor must divide the size");

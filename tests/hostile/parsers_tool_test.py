@@ -57,6 +57,12 @@ class Hostile(unittest.TestCase):
             yield f"http://127.0.0.1:{server.server_port}/"
             server.shutdown()
 
+    def test_a_column_of_quoted_values_is_read_in_one_pass(self):
+        with open("rows.csv", "wb") as file:
+            file.write(b"".join(b'"%d"\n' % i for i in range(1_000_000)))
+        self.posy("build", "rows.csv", "--field", "1", "-n", "1M", "-o", "f")
+        self.assertLess(self.seconds, 4)  # with a search for the next comma in each row, 10
+
     def test_an_array_in_few_bytes_needs_to_be_allowed(self):
         self.empty_filter(1 << 29, "large.posy")
         self.posy("pack", "large.posy", "-o", "packed.posy")

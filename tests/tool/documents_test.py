@@ -50,7 +50,7 @@ class Documents(ToolTest):
         """Command, option and values of every option and argument that has a fixed set of them."""
         for command in self.commands():
             for name, values in re.findall(r"(?m)^  (\S+) (?:REQUIRED )?\{([^}]*)\}", self.page(*command, "--help")):
-                yield command, name, values.split(",")
+                yield command, name, [value.strip() for value in values.split(",")]
 
     def test_the_manual_page_is_good_roff(self):
         page = self.posy("manual")
@@ -83,11 +83,11 @@ class Documents(ToolTest):
             words = " ".join(values)
             if not name.startswith("-"):
                 self.assertIn(f"1:part:({words})", zsh)
-                self.assertIn(f"__fish_seen_subcommand_from {command[0]}' -f -a {values[-1]}", fish)
+                self.assertIn(f"__posy_next {' '.join(command)}' -f -a {values[-1]}", fish)
                 typed = ["posy", *command, values[-1][:1]]
             else:
                 long = name.split(",")[-1]
-                self.assertRegex(zsh, re.escape(long) + r"\[[^\]]*\]:value:(_values -s , value " + words + r"|\(" + words + r"\))")
+                self.assertRegex(zsh, re.escape(long) + r"=\[[^\]]*\]:value:(_values -s , value " + words + r"|\(" + words + r"\))")
                 self.assertRegex(fish, f"-l {long[2:]}( -s .)* -x -a '(\\(__fish_append , )?{words}")
                 typed = ["posy", *command, long, values[-1][:1]]
             ask += f'\nCOMP_WORDS=({" ".join(typed)}); COMP_CWORD={len(typed) - 1}; _posy; echo "${{COMPREPLY[*]}}"'

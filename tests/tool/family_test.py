@@ -209,7 +209,7 @@ class FamilyTest(ToolTest):
         self.posy("seen", "--window", "1h", "--state", "s", stdin="a\n")
         self.posy("seen", "--state", "s", "--hash", "siphash", "--seed", "1", stdin="a\n", status=2)
         self.posy("seen", "--state", "s", "--seed", "1", stdin="a\n", status=2)
-        self.assertIn("made with another --seed", self.stderr)
+        self.assertIn("was made with another seed; leave --seed out", self.stderr)
         self.posy("seen", "--window", "1h", "--state", "nowhere/s", stdin="a\n", status=2)
         self.assertEqual(self.out, "")
 
@@ -237,7 +237,7 @@ class FamilyTest(ToolTest):
         self.posy("seen", "--state", "s", "-n", "1000", "--window", "10m", stdin="a\n")
         for option in [["-n", "2000"], ["--fpr", "0.02"], ["--window", "601"], ["--generations", "5"]]:
             self.posy("seen", "--state", "s", *option, stdin="a\n", status=2)
-            self.assertIn("made with another --", self.stderr)
+            self.assertIn("was made with --", self.stderr)
 
     def test_seen_short_windows_and_fractions(self):
         """Half a second in ten generations: 5 s to 5.5 s, to the microsecond."""
@@ -251,7 +251,8 @@ class FamilyTest(ToolTest):
             # Six generations: up to five microseconds more.
             self.assertAlmostEqual(info["remembered_at_least_seconds"], seconds, delta=6e-6)
             self.assertAlmostEqual(info["forgotten_after_seconds"], seconds * 7 / 6, delta=7e-6)
-        self.assertIn("0.500004 seconds", self.posy("info", "0.5s"))
+        self.assertIn("remembered at least   0.500004s\n", self.posy("info", "0.5s"))
+        self.assertIn("remembered at least   1h30m (5400 seconds)\n", self.posy("info", "1.5h"))
         for wish in ["1.s", ".5s", "1.5.5s", "1e3", "-1", "s"]:
             self.posy("seen", f"--window={wish}", stdin="a\n", status=2)
             self.assertIn("such as 90s, 0.5s", self.stderr)

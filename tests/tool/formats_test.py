@@ -86,6 +86,33 @@ class Formats(ToolTest):
         self.assertEqual(self.fields("--json-path", ".user.id", stdin='{"user": {"id": 7}}\n'), ["7"])
         self.fails("count", "--json-path", "user.id", stdin="{bad\n", saying="a record without JSON in it")
 
+    def test_large_integers_of_json_are_different_keys(self):
+        numbers = ["18446744073709551615", "18446744073709551616", "18446744073709551617", "-9223372036854775809", "1.5", "true"]
+        self.assertEqual(self.fields("--json-path", "a.0", stdin="".join(f'{{"a": [{n}]}}\n' for n in numbers)), sorted(numbers))
+        self.fails("count", "--json-path", "a", "--integers", stdin='{"a": 18446744073709551616}\n', saying="without a 64-bit integer")
+
+    def test_a_path_beyond_all_elements_is_an_error(self):
+        for index in ["1", "18446744073709551616", "01", "-"]:
+            self.fails("count", "--json-path", f"a.{index}", stdin='{"a": [7]}\n', saying=f"a record without a value at a.{index}")
+        self.assertEqual(self.fields("--json-path", "a.18446744073709551616", stdin='{"a": {"18446744073709551616": "x"}}\n'), ["x"])
+
+    def test_values_of_json(self):
+        rows = [('{"a": {"b": 1}, "a": {"b": 2}}', ["2"]), ('{"a": {"b": 1}, "a": {}}', []), ('{"b": 1, "a": {"c": {"b": 3}}}', []), ('[{"b": 1}]', []),
+                ('{"a": {"x": [[1], {"b": 4}], "b": "5"}}', ["5"]), ('{"a": {"b": null}}', []), ('{"a": {"b": [1]}}', [])]
+        for row, keys in rows:
+            out = self.posy("count", "--json-path", "a.b", "--skip-missing", stdin=row + "\n", status=0 if keys else 1).decode()
+            self.assertEqual([line.split("\t")[1] for line in out.splitlines()], keys, row)
+
+    def test_a_header_of_a_million_columns(self):
+        # In quadratic time this would take hours.
+        names = ",".join(f"c{i}" for i in range(1_000_000))
+        row = "," * 999_999 + "x"
+        self.assertEqual(self.fields("--csv", "--field", "c999999", stdin=f"{names}\n{row}\n"), ["x"])
+
+    def test_errors_quote_a_bad_weight(self):
+        self.fails("count", "--csv", "--field", "1", "--weight-field", "2", stdin="a,1\nb,-3\n",
+                   saying="line 2: a record without a weight from 0 to 18446744073709551615 in field 2, which has '-3'")
+
     def test_errors_name_the_line(self):
         rows = "a,1\n" * 1_000_000 + "b,x\n"
         self.write("rows.csv", rows)

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "base64.hpp"
 #include "catalogue.hpp"
 #include "gnuplot.hpp"
 #include "posy/base/file.hpp"
@@ -30,23 +31,6 @@ std::string drawn(const picture& p, const fs::path& path) {
          path.string());
     std::ifstream file(path, std::ios::binary);
     return {std::istreambuf_iterator<char>(file), {}};
-}
-
-// Pictures go into the page as data: they bring identifiers of their own, which would meet in one document.
-std::string base64(std::string_view bytes) {
-    static constexpr std::string_view digits =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    std::string text;
-    for (std::size_t i = 0; i < bytes.size(); i += 3) {
-        unsigned group = 0;
-        for (std::size_t j = 0; j < 3; ++j) {
-            group = group << 8 | (i + j < bytes.size() ? static_cast<unsigned char>(bytes[i + j]) : 0);
-        }
-        for (unsigned j = 0; j < 4; ++j) {
-            text += i + j <= bytes.size() ? digits[group >> (18 - 6 * j) & 63] : '=';
-        }
-    }
-    return text;
 }
 
 // What a link says and where a section stands: its name, without the slash.
@@ -216,6 +200,7 @@ figcaption {{ font-size: 0.9rem; color: #555; }}
     void operator()(const picture& p) {
         const std::string image = drawn(p, directory_ / (p.name + ".svg"));
         text_ += fmt::format(
+            // As data: pictures bring identifiers of their own, which would meet in one document.
             "<figure><img alt=\"{0}\" src=\"data:image/svg+xml;base64,{1}\"/>"
             "<figcaption>{0}</figcaption></figure>\n",
             escaped(p.caption), base64(image));

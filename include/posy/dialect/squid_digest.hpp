@@ -43,6 +43,8 @@ class squid_digest {
     // The same in two steps, so that a key is hashed once for many digests.
     static digest hash(std::string_view url);
     bool may_contain(digest) const;
+    // Errors: another capacity or number of bits per entry.
+    result<void> unite(const squid_digest&);
 
     std::uint64_t capacity() const { return capacity_; }
     std::uint64_t items() const { return items_; }

@@ -8,8 +8,9 @@
 // ("etc.", "aujourd'", "pseudo-"); a part of a word with hyphens is not.
 //
 // A filter of rate f that is asked p questions about a misspelt word lets it pass with probability
-// 1 - (1 - f)^p. The checker counts its questions, so it can say how many misspelt words it has probably
-// missed. Invariant: a word of a dictionary is never called misspelt.
+// 1 - (1 - f)^p: as a word, as a part of one with hyphens that passes as a whole, or in another form. The
+// checker counts its questions, so it can say how many misspelt words it has probably missed. Invariant: a
+// word of a dictionary is never called misspelt.
 //
 // Cost: a question or two per different word, up to 50 for one that is in no dictionary; answers are kept.
 // Thread safety: none.
@@ -57,10 +58,14 @@ class speller {
     const std::vector<word_list>& dictionaries() const { return dictionaries_; }
 
   private:
+    struct known : verdict {
+        bool counted = false;  // among those that were found
+    };
     void learn(const std::vector<std::string>& words);
+    void count(const std::string& wrong, double whole_fails);
 
     std::vector<word_list> dictionaries_;
-    std::unordered_map<std::string, bool> known_;  // word to: is it right?
+    std::unordered_map<std::string, known> known_;
     std::uint64_t words_ = 0;
     double missed_ = 0;
 };

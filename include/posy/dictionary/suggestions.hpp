@@ -21,7 +21,7 @@ namespace posy::dictionary {
 
 struct suggestions {
     std::vector<std::string> words;  // the best first
-    double expected_false = 0;       // of all that were found
+    double expected_false = 0;       // of these, on average
 };
 
 suggestions suggest(const std::vector<word_list>& dictionaries, std::string_view word, std::size_t most);

@@ -1,0 +1,106 @@
+#include "foreign.hpp"
+
+#include <fmt/core.h>
+#include <sys/stat.h>
+
+#include "info_sheet.hpp"
+#include "input_stream.hpp"
+#include "posy/base/file.hpp"
+#include "posy/base/names.hpp"
+#include "source.hpp"
+#include "tool.hpp"
+
+namespace posy::tool {
+namespace {
+
+constexpr std::size_t most_bytes = std::size_t{4} << 30;
+constexpr std::size_t key_digits = 32;  // the key is the first 16 bytes of the hash
+
+// The first bytes of a file, without taking them from what reads it next. None of what is no file.
+std::string first_bytes(const std::string& path) {
+    struct stat about {};
+    if (path == "-" || is_url(path) || stat(path.c_str(), &about) != 0 || !S_ISREG(about.st_mode)) return {};
+    const auto file = take(base::open_for_reading(path), path);
+    std::string first(8, '\0');
+    const auto got = pread(file.get(), first.data(), first.size(), 0);
+    first.resize(got < 0 ? 0 : static_cast<std::size_t>(got));
+    return first;
+}
+
+hash_seed key_of(const std::string& hex) {
+    std::array<std::byte, 16> bytes{};
+    if (hex.size() < key_digits || hex.find_first_not_of("0123456789abcdefABCDEF") != std::string::npos)
+        throw failure(
+            "--block-hash: at least 32 hexadecimal digits, as the bytes of the hash stand in a block");
+    for (std::size_t i = 0; i < bytes.size(); ++i)
+        bytes[i] = static_cast<std::byte>(std::stoi(hex.substr(2 * i, 2), nullptr, 16));
+    return {load_little<std::uint64_t>(bytes.data()), load_little<std::uint64_t>(bytes.data() + 8)};
+}
+
+}  // namespace
+
+void foreign_options::add_to(command_line& command, const std::string& what) {
+    command.add_option("--format FORMAT", format, what).one_of(names_of<dialect>());
+    command
+        .add_option("--block-hash HEX", block_hash,
+                    "With bip158: the hash of the block, whose first 16 bytes are the key of the set")
+        .needs("--format");
+}
+
+void foreign_options::add_column_to(command_line& command) {
+    command.add_option("--column NAME", column,
+                       "The column of a Parquet file whose filters are asked; a.b is b in a structure");
+}
+
+std::optional<dialect> foreign_options::asked_for() const { return named<dialect>(format); }
+
+dialect_options foreign_options::to_dialect_options() const {
+    dialect_options o;
+    if (!block_hash.empty()) o.key = key_of(block_hash);
+    return o;
+}
+
+std::unique_ptr<foreign_filter> load_foreign(const std::string& path, const foreign_options& o) {
+    if (!o.asked_for()) {
+        const std::string first = first_bytes(path);
+        if (first.empty() || is_posy(first)) return nullptr;
+    }
+    const std::string name = display_name(path);
+    if (!o.asked_for() && foreign_filter::is_parquet_file(as_byte_view(first_bytes(path)))) {
+        if (o.column.empty()) throw failure(name + ": a Parquet file; --column says which filter of it");
+        const auto file = take(base::open_for_reading(path), name);
+        const auto mapped =
+            take(base::mapping::of(file.get(), 0, base::regular_size(file.get()).value_or(0)), name);
+        return take(foreign_filter::of_parquet_column(mapped.bytes(), o.column), name);
+    }
+    if (!o.column.empty()) throw failure(name + ": not a Parquet file, and only those have a --column");
+    const std::string bytes = read_all(path, most_bytes);
+    if (!o.asked_for() && !foreign_filter::recognise(as_byte_view(bytes))) return nullptr;
+    return take(foreign_filter::from_bytes(as_byte_view(bytes), o.asked_for(), o.to_dialect_options()), name);
+}
+
+void save_foreign(const std::string& path, byte_view bytes) {
+    if (path == "-") return print({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+    auto file = take(base::atomic_file::create(path), path);
+    take(base::write_fully(file.get(), bytes), path);
+    take(file.commit(), path);
+}
+
+std::string describe(const foreign_filter& filter, const std::string& name, bool json) {
+    const auto about = filter.about();
+    sheet s;
+    s.add_name("file", name);
+    s.add("kind", name_of(filter.speaks()), "kind",
+          "filter of the format " + std::string(name_of(filter.speaks())));
+    s.add_number("bits", about.bits, "bits");
+    s.add_number("hashes", about.hashes, "hashes");
+    s.add("hash", about.hash, "hash", about.hash);
+    if (about.items) s.add_number("items", *about.items, "items");
+    s.add("fill", static_cast<double>(about.ones) / static_cast<double>(about.bits), "fill",
+          fixed(100 * static_cast<double>(about.ones) / static_cast<double>(about.bits), 2) + " %");
+    s.add_rate("false_positive_rate", about.false_positive_rate, "false-positive rate");
+    s.add_bytes("message_bytes", filter.to_bytes().size(), "file size");
+    return s.print(json);
+}
+
+}  // namespace posy::tool

@@ -1,0 +1,36 @@
+// Filters in the formats of other programs, as files of the tool.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "posy/dialect/foreign_filter.hpp"
+
+namespace posy::tool {
+
+class command_line;
+
+// The options of commands that read or build such filters.
+struct foreign_options {
+    std::string format, block_hash, column;
+
+    // `what` the format is of.
+    void add_to(command_line&, const std::string& what);
+    // For commands that only read.
+    void add_column_to(command_line&);
+    std::optional<dialect> asked_for() const;
+    dialect_options to_dialect_options() const;
+};
+
+// The filter of another program in this file, whether gzip or zstd has compressed it or not; none if it is a
+// file of Posy's. Standard input and URLs are Posy's unless a format is asked for. Throws failure.
+std::unique_ptr<foreign_filter> load_foreign(const std::string& path, const foreign_options&);
+
+// Written to a temporary name first, unless it is standard output.
+void save_foreign(const std::string& path, byte_view);
+
+// What 'posy info' says of it.
+std::string describe(const foreign_filter&, const std::string& name, bool json);
+
+}  // namespace posy::tool

@@ -1,0 +1,29 @@
+// A filter of another program from a stranger: an error, or a filter that is asked, filled, united with
+// itself and written as something that is read again.
+//
+// The first byte chooses the dialect, or to be recognised.
+#include <cstdlib>
+
+#include "posy/base/names.hpp"
+#include "posy/dialect/foreign_filter.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    using namespace posy;
+    if (size == 0) return 0;
+    const byte_view bytes = std::as_bytes(std::span(data, size)).subspan(1);
+    const dialect_options with{.key = hash_seed{1, 2}};
+    std::optional<dialect> which;
+    if (data[0] < members<dialect>.size()) which = members<dialect>[data[0]];
+    if (!which && !foreign_filter::recognise(bytes)) return 0;
+    const auto read = foreign_filter::from_bytes(bytes, which, with);
+    if (!read) return 0;
+    foreign_filter& filter = **read;
+    (void)filter.about();
+    (void)filter.unite(filter);
+    const auto key = as_byte_view("key");
+    if (filter.insert(key) && !filter.may_contain(key)) std::abort();
+    // What Squid would refuse, and a chain whose counts no longer add up, are not read again.
+    if (filter.speaks() == dialect::squid) return 0;
+    if (!foreign_filter::from_bytes(filter.to_bytes(), filter.speaks(), with)) std::abort();
+    return 0;
+}

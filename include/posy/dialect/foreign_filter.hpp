@@ -1,0 +1,134 @@
+// Filters in the formats of other programs: read, asked, filled, united and written, bit for bit as those
+// programs do it.
+//
+// A dialect fixes hash, layout and bytes; so a foreign filter takes keys, not digests, and does not become
+// one of Posy's, whose bits stand elsewhere. An integer is the eight bytes of key_bytes() (posy/key.hpp),
+// which is a long for Spark, Guava and Parquet. What each format is made of: docs/dialects.md.
+//
+// The formats have no checksum. A reader checks what the sizes say of each other, and never allocates more
+// than a small multiple of the bytes it was given.
+//
+// Thread safety: none; const calls may run together.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "posy/bytes.hpp"
+#include "posy/digest.hpp"
+#include "posy/result.hpp"
+
+namespace posy {
+
+enum class dialect : std::uint8_t {
+    spark_v1,
+    spark_v2,
+    guava_32,  // Guava's strategies MURMUR128_MITZ_32 and _64
+    guava_64,
+    hadoop,
+    hadoop_counting,
+    hadoop_dynamic,
+    hadoop_retouched,
+    parquet,  // a split-block filter behind its header, as it stands in a Parquet file
+    squid,
+    dcso,
+    redis,    // RedisBloom: the data of all chunks of SCANDUMP, one behind the other
+    bip158,   // a Golomb-coded set; its key does not stand in it
+    leveldb,  // a block's filter of LevelDB, and of RocksDB before its format 5
+};
+
+constexpr std::string_view name_of(dialect which) {
+    switch (which) {
+        case dialect::spark_v1:
+            return "spark-v1";
+        case dialect::spark_v2:
+            return "spark-v2";
+        case dialect::guava_32:
+            return "guava-32";
+        case dialect::guava_64:
+            return "guava-64";
+        case dialect::hadoop:
+            return "hadoop";
+        case dialect::hadoop_counting:
+            return "hadoop-counting";
+        case dialect::hadoop_dynamic:
+            return "hadoop-dynamic";
+        case dialect::hadoop_retouched:
+            return "hadoop-retouched";
+        case dialect::parquet:
+            return "parquet";
+        case dialect::squid:
+            return "squid";
+        case dialect::dcso:
+            return "dcso";
+        case dialect::redis:
+            return "redis";
+        case dialect::bip158:
+            return "bip158";
+        case dialect::leveldb:
+            return "leveldb";
+    }
+    return {};
+}
+
+// What a dialect leaves open.
+struct dialect_options {
+    std::uint32_t seed = 0;          // of Spark's second version
+    bool jenkins = false;            // of Hadoop's, in place of Murmur
+    std::optional<hash_seed> key{};  // of a Golomb-coded set: the first 16 bytes of the block's hash
+};
+
+class foreign_filter {
+  public:
+    struct facts {
+        std::uint64_t bits = 0;  // of all arrays
+        unsigned hashes = 0;
+        std::uint64_t ones = 0;
+        double false_positive_rate = 0;
+        std::optional<std::uint64_t> items{};  // if the format counts them
+        std::string hash;                      // for people
+    };
+
+    // An empty filter for this many items at this rate, sized as the dialect's own program does it.
+    static result<std::unique_ptr<foreign_filter>> make(dialect, std::uint64_t items, double rate,
+                                                        const dialect_options& = {});
+    // `as` names the dialect where the bytes do not tell: bip158 and leveldb.
+    static result<std::unique_ptr<foreign_filter>> from_bytes(byte_view, std::optional<dialect> as = {},
+                                                              const dialect_options& = {});
+    // The dialect of these bytes, if they can be told by their first ones and their number.
+    static std::optional<dialect> recognise(byte_view);
+
+    // The filters of a column of a Parquet file (a name, or a path with dots), of all row groups together.
+    // Several of them are only asked.
+    static result<std::unique_ptr<foreign_filter>> of_parquet_column(byte_view file,
+                                                                     const std::string& column);
+    static bool is_parquet_file(byte_view first_bytes);
+
+    virtual ~foreign_filter() = default;
+
+    virtual dialect speaks() const = 0;
+    // Errors: the format does not take more keys, once it is written or beyond its limit.
+    virtual result<void> insert(byte_view key) = 0;
+    virtual bool may_contain(byte_view key) const = 0;
+    // Errors: another dialect, size or hash.
+    virtual result<void> unite(const foreign_filter&) = 0;
+    virtual std::vector<std::byte> to_bytes() const = 0;
+    virtual facts about() const = 0;
+
+    // The same set in another format. Errors: all but the step from a filter of Hadoop's with counters, or of
+    // one row, to its plain one; elsewhere keys have other places, and the bits mean nothing there.
+    result<std::vector<std::byte>> to_bytes(dialect) const;
+
+  protected:
+    // As Hadoop's plain filter, if it is that.
+    virtual std::optional<std::vector<std::byte>> as_plain_hadoop() const { return std::nullopt; }
+    foreign_filter() = default;
+    foreign_filter(const foreign_filter&) = default;
+    foreign_filter& operator=(const foreign_filter&) = default;
+};
+
+}  // namespace posy

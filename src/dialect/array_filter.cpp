@@ -1,0 +1,53 @@
+#include "array_filter.hpp"
+
+#include <cmath>
+#include <numbers>
+
+namespace posy::foreign {
+
+std::uint64_t classical_bits(std::uint64_t items, double rate) {
+    return static_cast<std::uint64_t>(-static_cast<double>(items) * std::log(rate) /
+                                      (std::numbers::ln2 * std::numbers::ln2));
+}
+
+unsigned classical_hashes(double bits_per_item) {
+    return static_cast<unsigned>(std::max(1L, std::lround(bits_per_item * std::numbers::ln2)));
+}
+
+result<void> array_filter::insert(byte_view key) {
+    count_more(bits_.insert(key) ? 1 : 0);  // what may be there already is not counted again
+    return {};
+}
+
+result<void> array_filter::unite(const foreign_filter& other) {
+    const array_filter* const same = same_kind(*this, other);
+    if (!same) return not_alike("formats");
+    if (same->bits_.how() != bits_.how() || same->bits_.bytes().size() != bits_.bytes().size())
+        return not_alike("sizes or hashes");
+    bits_.unite(same->bits_);
+    if (form_.count_at) count_more(same->count());
+    return {};
+}
+
+void array_filter::count_more(std::uint64_t more) {
+    if (form_.count_at) store_little(head_.data() + *form_.count_at, count() + more);
+}
+
+std::vector<std::byte> array_filter::to_bytes() const {
+    std::vector<std::byte> bytes = head_;
+    append(bytes, form_.words_are_big_endian ? with_words_turned(bits_.bytes()) : bits_.bytes());
+    append(bytes, tail_);
+    return bytes;
+}
+
+foreign_filter::facts array_filter::about() const {
+    facts f{.bits = bits_.how().bits,
+            .hashes = bits_.how().hashes,
+            .ones = bits_.ones(),
+            .false_positive_rate = form_.rate ? form_.rate(bits_) : bits_.false_positive_rate(),
+            .hash = form_.hash};
+    if (form_.count_at) f.items = count();
+    return f;
+}
+
+}  // namespace posy::foreign

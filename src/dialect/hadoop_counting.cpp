@@ -1,0 +1,105 @@
+// Hadoop's CountingBloomFilter; its bytes are in hadoop.cpp.
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "hadoop.hpp"
+
+namespace posy::foreign {
+namespace {
+
+std::uint64_t counter_bytes(std::uint64_t counters) { return ((counters - 1) / 16 + 1) * 8; }
+
+class hadoop_counters final : public foreign_filter {
+  public:
+    hadoop_counters(const placing& how, std::vector<std::byte> counters)
+        : how_(how), counters_(std::move(counters)) {}
+
+    dialect speaks() const override { return dialect::hadoop_counting; }
+
+    result<void> insert(byte_view key) override {
+        for_each_place(key, [&](std::uint64_t at) {
+            set(at, std::min(15U, counter(at) + 1));
+            return true;
+        });
+        return {};
+    }
+    bool may_contain(byte_view key) const override {
+        return for_each_place(key, [&](std::uint64_t at) { return counter(at) != 0; });
+    }
+    // The filter of both multisets.
+    result<void> unite(const foreign_filter& other) override {
+        const auto* const same = same_kind(*this, other);
+        if (!same) return not_alike("formats");
+        if (same->how_ != how_) return not_alike("sizes or hashes");
+        for (std::uint64_t at = 0; at < how_.bits; ++at)
+            set(at, std::min(15U, counter(at) + same->counter(at)));
+        return {};
+    }
+    std::vector<std::byte> to_bytes() const override {
+        auto bytes = hadoop_head_of(how_);
+        append(bytes, with_words_turned(counters_));
+        return bytes;
+    }
+    facts about() const override {
+        facts f{.bits = how_.bits, .hashes = how_.hashes, .hash = "that of Hadoop, counters of 4 bits"};
+        for (std::uint64_t at = 0; at < how_.bits; ++at) f.ones += counter(at) != 0;
+        f.false_positive_rate =
+            std::pow(static_cast<double>(f.ones) / static_cast<double>(f.bits), how_.hashes);
+        return f;
+    }
+
+  private:
+    std::optional<std::vector<std::byte>> as_plain_hadoop() const override {
+        placed_bits plain(how_);
+        for (std::uint64_t at = 0; at < how_.bits; ++at)
+            if (counter(at) != 0) plain.bytes()[at / 8] |= std::byte{1} << (at % 8);
+        auto bytes = hadoop_head_of(how_);
+        append(bytes, plain.bytes());
+        return bytes;
+    }
+    unsigned counter(std::uint64_t at) const {
+        return std::to_integer<unsigned>(counters_[at / 2]) >> (at % 2 * 4) & 15;
+    }
+    void set(std::uint64_t at, unsigned value) {
+        const unsigned shift = at % 2 * 4;
+        counters_[at / 2] =
+            (counters_[at / 2] & ~(std::byte{15} << shift)) | static_cast<std::byte>(value << shift);
+    }
+    // While use() says so; whether it always did.
+    template <class Use>
+    bool for_each_place(byte_view key, Use use) const {
+        std::array<std::uint64_t, 255> places;
+        how_.place(how_, key, {places.data(), how_.hashes});
+        return std::all_of(places.data(), places.data() + how_.hashes, use);
+    }
+
+    placing how_;
+    std::vector<std::byte> counters_;
+};
+
+bool is_counting(byte_view bytes) {
+    const auto head = read_hadoop_head(bytes);
+    return head && bytes.size() - head->size == counter_bytes(head->how.bits);
+}
+
+any_filter read_counting(byte_view bytes, const dialect_options&) {
+    const auto head = read_hadoop_head(bytes);
+    if (!head) return head.error();
+    const byte_view words = bytes.subspan(head->size);
+    if (auto right = check_left(words, counter_bytes(head->how.bits), head->size); !right)
+        return right.error();
+    return owned<hadoop_counters>(head->how, with_words_turned(words));
+}
+
+any_filter make_counting(std::uint64_t items, double rate, const dialect_options& o) {
+    const auto how = hadoop_size(items, rate, o);
+    if (!how) return how.error();
+    return owned<hadoop_counters>(*how, std::vector<std::byte>(counter_bytes(how->bits)));
+}
+
+}  // namespace
+
+const grammar hadoop_counting{is_counting, read_counting, make_counting};
+
+}  // namespace posy::foreign

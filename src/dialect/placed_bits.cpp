@@ -1,0 +1,61 @@
+#include "placed_bits.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+
+namespace posy::foreign {
+namespace {
+
+// As many as one byte can say, which is the most of any format that is read without a limit of its own.
+constexpr unsigned most_hashes = 255;
+
+// The places of a key, without memory from the heap.
+class places {
+  public:
+    places(const placing& how, byte_view key) : size_(std::min(how.hashes, most_hashes)) {
+        how.place(how, key, {all_.data(), size_});
+    }
+    const std::uint64_t* begin() const { return all_.data(); }
+    const std::uint64_t* end() const { return all_.data() + size_; }
+
+  private:
+    std::array<std::uint64_t, most_hashes> all_;
+    std::size_t size_;
+};
+
+}  // namespace
+
+bool placed_bits::insert(byte_view key) {
+    bool changed = false;
+    for (const auto at : places(how_, key)) {
+        const std::byte mask = std::byte{1} << (at % 8);
+        changed |= (bytes_[at / 8] & mask) == std::byte{0};
+        bytes_[at / 8] |= mask;
+    }
+    return changed;
+}
+
+bool placed_bits::may_contain(byte_view key) const {
+    return std::ranges::all_of(places(how_, key), [&](std::uint64_t at) {
+        return (bytes_[at / 8] >> (at % 8) & std::byte{1}) != std::byte{0};
+    });
+}
+
+void placed_bits::unite(const placed_bits& other) {
+    std::ranges::transform(bytes_, other.bytes_, bytes_.begin(), [](auto a, auto b) { return a | b; });
+}
+
+std::uint64_t placed_bits::ones() const {
+    std::uint64_t sum = 0;
+    for (const std::byte each : bytes_)
+        sum += static_cast<unsigned>(std::popcount(std::to_integer<unsigned>(each)));
+    return sum;
+}
+
+double placed_bits::false_positive_rate() const {
+    return std::pow(static_cast<double>(ones()) / static_cast<double>(how_.bits), how_.hashes);
+}
+
+}  // namespace posy::foreign

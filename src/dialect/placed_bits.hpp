@@ -1,0 +1,50 @@
+// An array of bits and how keys are placed in it: what all formats but one are made of. Bit i is bit i mod 8
+// of byte i / 8, whatever order the format writes its words in.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "posy/bytes.hpp"
+
+namespace posy::foreign {
+
+// All that decides where a key's bits are; two arrays can be united if it is equal.
+struct placing {
+    using function = void(const placing&, byte_view key, std::span<std::uint64_t> places);
+
+    std::uint64_t bits = 0;
+    unsigned hashes = 0;
+    std::uint32_t variant = 0;  // a seed, or the number of a hash
+    function* place = nullptr;
+
+    bool operator==(const placing&) const = default;
+};
+
+class placed_bits {
+  public:
+    // An array has whole bytes; what lies behind the last bit stays zero.
+    explicit placed_bits(const placing& how) : how_(how), bytes_((how.bits + 7) / 8) {}
+    placed_bits(const placing& how, byte_view bytes) : how_(how), bytes_(bytes.begin(), bytes.end()) {}
+
+    const placing& how() const { return how_; }
+    std::vector<std::byte>& bytes() { return bytes_; }
+    const std::vector<std::byte>& bytes() const { return bytes_; }
+
+    // Whether a bit was set that was not.
+    bool insert(byte_view key);
+    bool may_contain(byte_view key) const;
+    // Precondition: equal placing.
+    void unite(const placed_bits&);
+
+    std::uint64_t ones() const;
+    // Of keys whose positions are independent.
+    double false_positive_rate() const;
+
+  private:
+    placing how_;
+    std::vector<std::byte> bytes_;
+};
+
+}  // namespace posy::foreign

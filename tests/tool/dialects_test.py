@@ -1,0 +1,115 @@
+"""Filters of other programs: built, asked, united and written, with the programs that are at hand.
+
+Usage: dialects_test.py POSY [unittest arguments]
+"""
+import gzip
+import json
+import os
+import subprocess
+
+from harness import ToolTest, main
+
+KNOWN_BY_THEIR_BYTES = ["spark-v1", "spark-v2", "guava-32", "guava-64", "hadoop", "hadoop-counting", "hadoop-dynamic",
+                        "hadoop-retouched", "parquet", "squid", "dcso", "redis"]
+BLOCK = "43497fd7f826957108f4a30fd9cec3aeba79972084e90ead01ea330900000000"
+TESTDATA = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../testdata/dialects")
+OTHERS = {"leveldb": ["--format", "leveldb"], "bip158": ["--format", "bip158", "--block-hash", BLOCK]}
+
+
+class Dialects(ToolTest):
+    def bloom(self, *args, stdin=b""):
+        return subprocess.run(["bloom", *args], cwd=self.dir, input=stdin, check=True, stdout=subprocess.PIPE).stdout
+
+    def keys(self, first, last):
+        return self.lines(first, last).encode()
+
+    def counted(self, *args):
+        """Of 10,000 keys, those that may be present; some are certainly not."""
+        return 10_000 - json.loads(self.posy("query", "-v", "--json", *args))["absent"]
+
+    def test_every_format_is_built_and_asked(self):
+        self.write("keys", self.keys(0, 1000))
+        self.write("others", self.keys(1000, 11_000))
+        for name in KNOWN_BY_THEIR_BYTES + list(OTHERS):
+            with self.subTest(name):
+                how = OTHERS.get(name, [])
+                self.posy("build", "keys", *(how or ["--format", name]), "-o", "f")
+                self.assertEqual(self.posy("query", "-c", *how, "f", "keys"), b"1000\n")
+                info = json.loads(self.posy("info", "--json", *how, "f"))
+                self.assertEqual(info["kind"], name)
+                found = self.counted(*how, "f", "others")
+                # 10,000 lookups at no more than 1.3 %: six standard deviations are one false alarm in 500 million.
+                self.assertLess(found, 130 + 6 * 130 ** 0.5)
+                self.assertLess(info["false_positive_rate"], 0.013)
+
+    def test_the_bloom_tool_reads_what_posy_writes_and_the_reverse(self):
+        keys, more = self.keys(0, 1000), self.keys(500, 1500)
+        self.write("keys", keys)
+        self.write("more", more)
+        self.posy("build", "keys", "--format", "dcso", "-o", "ours")
+        self.bloom("create", "-p", "0.01", "-n", "1000", "theirs")
+        self.bloom("insert", "theirs", stdin=keys)
+        self.assertEqual(self.read("ours"), self.read("theirs"))
+        self.assertEqual(self.bloom("check", "ours", stdin=keys), keys)
+
+        self.bloom("create", "-p", "0.01", "-n", "1000", "second")
+        self.bloom("insert", "second", stdin=more)
+        self.posy("union", "ours", "second", "-o", "both")
+        self.bloom("join", "theirs", "second")
+        self.assertEqual(self.read("both"), self.read("theirs"))
+
+        self.bloom("--gzip", "create", "-p", "0.01", "-n", "1000", "packed")
+        self.bloom("--gzip", "insert", "packed", stdin=keys)
+        self.assertEqual(self.posy("query", "packed", "keys"), keys)
+        self.assertEqual(self.posy("convert", "packed", "--to", "dcso"), gzip.decompress(self.read("packed")))
+
+    def test_integers_are_longs(self):
+        self.write("keys", b"-7\n1234567890123\n")
+        bits = "01070000000f" + "0" * 240
+        self.write("empty", bytes.fromhex(bits))
+        self.assertEqual(self.posy("query", "-c", "--integers", "empty", "keys", status=1), b"0\n")
+        self.posy("build", "keys", "--integers", "--format", "guava-64", "-n", "100", "-o", "f")
+        with open(os.path.join(TESTDATA, "java_vectors.txt")) as lines:
+            vector = next(line.split()[1] for line in lines if line.startswith("guava64_long "))
+        self.assertEqual(self.read("f").hex(), vector)
+
+    def test_a_column_of_a_parquet_file(self):
+        table = os.path.join(TESTDATA, "duckdb_sbbf.parquet")
+        self.write("keys", "".join(f"key{i}\n" for i in range(50)))
+        self.assertEqual(self.posy("query", "-c", table, "--column", "s", "keys"), b"50\n")
+        self.assertEqual(json.loads(self.posy("info", "--json", table, "--column", "s"))["kind"], "parquet")
+        self.write("alone", self.posy("convert", table, "--column", "s", "--to", "parquet"))
+        self.assertEqual(self.posy("query", "-c", "alone", "keys"), b"50\n")
+        self.fails("query", table, "keys", saying="a Parquet file; --column says which filter of it")
+        self.fails("query", table, "--column", "x", "keys", saying="there is no column x; these have one: s, l")
+        self.fails("query", "alone", "--column", "s", "keys", saying="not a Parquet file")
+
+    def test_converts_where_bits_can_be_kept(self):
+        self.write("keys", self.keys(0, 100))
+        self.posy("build", "keys", "--format", "hadoop-counting", "-o", "counting")
+        self.posy("build", "keys", "--format", "hadoop", "-o", "plain")
+        self.assertEqual(self.posy("convert", "counting", "--to", "hadoop"), self.read("plain"))
+        self.fails("convert", "plain", "--to", "squid", saying="keys have other places there")
+        self.posy("build", "keys", "-o", "own.posy")
+        self.fails("convert", "own.posy", "--to", "dcso", saying="own.posy: not a filter of another program")
+
+    def test_refuses_what_does_not_go_together(self):
+        self.write("keys", self.keys(0, 100))
+        self.posy("build", "keys", "--format", "dcso", "-o", "small")
+        self.posy("build", "keys", "--format", "dcso", "-n", "1000", "-o", "large")
+        self.posy("build", "keys", "--format", "spark-v1", "-o", "spark")
+        self.posy("build", "keys", "-o", "own.posy")
+        self.fails("union", "small", "large", "-o", "u", saying="large: filters of different sizes")
+        self.fails("union", "small", "spark", "-o", "u", saying="spark: filters of different formats")
+        self.fails("union", "small", "own.posy", "-o", "u", saying="own.posy: not a filter of the same program")
+        self.fails("build", "--format", "dcso", "-o", "f", stdin=b"a\n", saying="give their number with --items")
+        self.fails("build", "keys", "--format", "dcso", "--layout", "spread", "-o", "f", saying="--layout")
+        self.fails("build", "keys", "--format", "bip158", "-o", "f", saying="the key of its block")
+        self.fails("build", "keys", "--format", "bip158", "--block-hash", "12", "-o", "f", saying="32 hexadecimal digits")
+        self.fails("query", "--format", "spark-v1", "small", "keys", saying="of another version")
+        self.write("cut", self.read("large")[:-1])
+        self.fails("query", "--format", "dcso", "cut", "keys", saying="cut: at byte 32: an array of")
+
+
+if __name__ == "__main__":
+    main()
