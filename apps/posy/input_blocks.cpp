@@ -51,8 +51,8 @@ class first_look {
         if (!o_.null) refuse_other_forms(file_.name, text);  // what ends with NUL may be any bytes
         take_mark(text);
         notice_commas(text);
-        if (o_.has_header()) file_.header = file_.format.fields(file_.format.take_record(text));
         notice_carriage_returns(text);
+        if (o_.has_header()) file_.header = file_.format.fields(file_.format.take_record(text));
     }
 
   private:
@@ -69,9 +69,12 @@ class first_look {
         warn("begins with a byte-order mark, which is part of the first key; --trim removes it");
     }
     void notice_carriage_returns(std::string_view text) const {
-        if (o_.trim || o_.words || !o_.json_path.empty() || o_.null || file_.format.quotes) return;
+        if (o_.words || !o_.json_path.empty() || o_.null) return;
         const bool one_record = text.find(file_.format.end) == std::string_view::npos;
-        if (!file_.format.take_record(text).ends_with('\r')) return;
+        // Rows of CSV end with CR and LF, too, by right.
+        if (file_.format.quotes ? !one_record || text.find('\r') + 1 >= text.size()
+                                : o_.trim || !file_.format.take_record(text).ends_with('\r'))
+            return;
         warn(one_record
                  ? "has lines that end with CR alone, and is read as one line; pipe it through tr '\\r' '\\n'"
                  : "has lines that end with CR and LF, and the CR is part of the key; --trim removes it");

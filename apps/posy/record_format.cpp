@@ -81,8 +81,15 @@ std::string_view record_format::take_field(std::string_view& record, bool& more,
         field = record.substr(1, from == npos ? npos : from - 2);
         if (field.find('"') != npos) field = single_quotes(field, scratch);
     }
-    const std::size_t next = record.find(delimiter, std::min(from, record.size()));
-    if (!quoted) field = record.substr(0, next);
+    from = std::min(from, record.size());
+    const std::size_t next = record.find(delimiter, from);
+    const std::string_view rest = record.substr(from, next == npos ? npos : next - from);
+    if (!quoted) {
+        field = rest;
+    } else if (!rest.empty()) {  // against RFC 4180, but not to be lost
+        scratch = std::string(field).append(rest);
+        field = scratch;
+    }
     more = next != npos;
     record.remove_prefix(more ? next + 1 : record.size());
     return field;

@@ -2,7 +2,7 @@
 //
 // With quotes, by RFC 4180: a field that begins with a quote ends with the next single one, and in between
 // delimiters and line ends are text, and two quotes are one. A carriage return before a line end belongs to
-// the end. A quote elsewhere is text.
+// the end. A quote elsewhere is text, and so is what stands between the closing quote and the delimiter.
 #pragma once
 
 #include <cstddef>

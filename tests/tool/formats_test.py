@@ -188,6 +188,16 @@ class Formats(ToolTest):
     def test_blanks(self):
         self.assertEqual(self.fields("--delimiter", "blank", "--field", "2", stdin="a  b\t c\n  d \t e\n"), ["b", "e"])
 
+    def test_nothing_is_lost_of_csv_that_is_not_quite_csv(self):
+        self.write("q.csv", '"x"y\n"x"z,1\n"a""b" ,2\n"x"\n')
+        self.assertEqual(self.fields("q.csv", "--field", "1"), sorted(['xy', 'xz', 'a"b ', 'x']))
+        self.write("cr.csv", "a,b\r1,2\r3,4\r")
+        self.posy("count", "--field", "1", "cr.csv")
+        self.assertIn("cr.csv has lines that end with CR alone", self.stderr)
+        self.write("crlf.csv", "a,b\r\n1,2\r\n")
+        self.posy("count", "--field", "b", "crlf.csv")
+        self.assertEqual(self.stderr, "")
+
     def test_marks_and_carriage_returns_are_noticed(self):
         for text in ["\ufeffa\nb\n", "a\r\nb\r\n"]:
             self.posy("count", stdin=text)
