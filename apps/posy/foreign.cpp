@@ -44,6 +44,14 @@ hash_seed key_of(const std::string& hex) {
     return {load_little<std::uint64_t>(bytes.data()), load_little<std::uint64_t>(bytes.data() + 8)};
 }
 
+std::unique_ptr<foreign_filter> load_column(const std::string& path, const std::string& column) {
+    if (column.empty()) throw failure(path + ": a Parquet file; --column says which filter of it");
+    const auto file = take(base::open_for_reading(path), path);
+    const auto mapped =
+        take(base::mapping::of(file.get(), 0, base::regular_size(file.get()).value_or(0)), path);
+    return take(foreign_filter::of_parquet_column(mapped.bytes(), column), path);
+}
+
 }  // namespace
 
 void foreign_options::add_to(command_line& command, const std::string& what) {
@@ -71,22 +79,19 @@ dialect_options foreign_options::to_dialect_options() const {
 }
 
 std::unique_ptr<foreign_filter> load_foreign(const std::string& path, const foreign_options& o) {
-    if (!o.asked_for()) {
+    const std::string name = display_name(path);
+    auto which = o.asked_for();
+    if (!which) {
         const std::string first = first_bytes(path);
         if (first.empty() || is_posy(first)) return nullptr;
+        if (foreign_filter::is_parquet_file(as_byte_view(first))) return load_column(path, o.column);
     }
-    const std::string name = display_name(path);
-    if (!o.asked_for() && foreign_filter::is_parquet_file(as_byte_view(first_bytes(path)))) {
-        if (o.column.empty()) throw failure(name + ": a Parquet file; --column says which filter of it");
-        const auto file = take(base::open_for_reading(path), name);
-        const auto mapped =
-            take(base::mapping::of(file.get(), 0, base::regular_size(file.get()).value_or(0)), name);
-        return take(foreign_filter::of_parquet_column(mapped.bytes(), o.column), name);
-    }
-    if (!o.column.empty()) throw failure(name + ": not a Parquet file, and only those have a --column");
+    if (!o.column.empty())
+        throw failure(name + ": --column is for a Parquet file that is given by name, without --format");
     const std::string bytes = read_all(path, most_bytes(path));
-    if (!o.asked_for() && !foreign_filter::recognise(as_byte_view(bytes))) return nullptr;
-    return take(foreign_filter::from_bytes(as_byte_view(bytes), o.asked_for(), o.to_dialect_options()), name);
+    if (!which) which = foreign_filter::recognise(as_byte_view(bytes));
+    if (!which) return nullptr;
+    return take(foreign_filter::from_bytes(as_byte_view(bytes), which, o.to_dialect_options()), name);
 }
 
 void refuse_foreign(const std::string& path) {

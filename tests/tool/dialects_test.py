@@ -82,7 +82,7 @@ class Dialects(ToolTest):
         self.assertEqual(self.posy("query", "-c", "alone", "keys"), b"50\n")
         self.fails("query", table, "keys", saying="a Parquet file; --column says which filter of it")
         self.fails("query", table, "--column", "x", "keys", saying="there is no column x; these have one: s, l")
-        self.fails("query", "alone", "--column", "s", "keys", saying="not a Parquet file")
+        self.fails("query", "alone", "--column", "s", "keys", saying="--column is for a Parquet file")
         self.fails("query", table, "--column", "l", "keys", saying="give --integers")
         self.fails("query", table, "--column", "s", "--integers", "keys", saying="the column has text")
         self.fails("query", table, "--column", "d", "keys", saying="the column d is INT32")
