@@ -1,4 +1,5 @@
-// posy compare: how much two sets have in common, from their filters alone.
+// posy compare: how much two sets have in common, from their filters alone; and how many rows a join of two
+// tables will have, from sketches of their keys.
 #include <fmt/core.h>
 
 #include <cmath>
@@ -6,6 +7,7 @@
 
 #include "numbers.hpp"
 #include "posy/estimate.hpp"
+#include "posy/join_size.hpp"
 #include "tool.hpp"
 
 namespace posy::tool {
@@ -86,11 +88,25 @@ std::string describe(const options& o, const comparison& c, const std::optional<
     return text;
 }
 
-void run(const options& o) {
-    refuse_both_from_stdin(o.a, o.b);
-    if (!(o.level > 0 && o.level < 1)) throw failure("--level must lie between 0 and 1");
-    const read_limits limits = o.reading.limits();
-    const auto a = load_plain(o.a, limits), b = load_plain(o.b, limits);
+const count_min* sketch_in(const message& m) {
+    if (const auto* hitters = std::get_if<heavy_hitters>(&m.body)) return &hitters->sketch();
+    return std::get_if<count_min>(&m.body);
+}
+
+void compare_sketches(const options& o, const count_min& a, const count_min& b) {
+    if (o.formulas) throw failure("--formulas are for filters, and these are sketches");
+    const estimate rows = take(join_size(a, b, o.level), display_name(o.a) + " and " + display_name(o.b));
+    if (o.json) {
+        const nlohmann::ordered_json j{
+            {"level", o.level}, {"a", a.total()}, {"b", b.total()}, {"join", tool::to_json(rows)}};
+        return print(j.dump(2) + "\n");
+    }
+    print(fmt::format(
+        "rows of A   {}\nrows of B   {}\nA join B    {}\nThe interval holds the truth in {:g} % of cases.\n",
+        count(a.total()), count(b.total()), range(rows), 100 * o.level));
+}
+
+void compare_filters(const options& o, const bloom_filter& a, const bloom_filter& b) {
     const auto c = take(compare(a, b, o.level), display_name(o.a) + " and " + display_name(o.b));
     std::optional<survey> formulas;
     if (o.formulas) {
@@ -102,18 +118,33 @@ void run(const options& o) {
     print(o.json ? to_json(o, c, formulas) : describe(o, c, formulas));
 }
 
+void run(const options& o) {
+    refuse_both_from_stdin(o.a, o.b);
+    if (!(o.level > 0 && o.level < 1)) throw failure("--level must lie between 0 and 1");
+    const read_limits limits = o.reading.limits();
+    message a = load_message(o.a, limits), b = load_message(o.b, limits);
+    const auto *counts_a = sketch_in(a), *counts_b = sketch_in(b);
+    if (counts_a && counts_b) return compare_sketches(o, *counts_a, *counts_b);
+    if (counts_a || counts_b)
+        throw failure(display_name(counts_a ? o.a : o.b) + " is a sketch, and " +
+                      display_name(counts_a ? o.b : o.a) + " is not; compare two sketches or two filters");
+    compare_filters(o, plain_of(std::move(a.body), display_name(o.a)),
+                    plain_of(std::move(b.body), display_name(o.b)));
+}
+
 }  // namespace
 
 void add_compare(command_line& app) {
     const auto o = std::make_shared<options>();
     command_line command = add_command(
-        app, "compare", "Estimate the sizes of two sets, their intersection, union and similarity",
+        app, "compare",
+        "Estimate the sizes of two sets, their intersection, union and similarity; or the rows of a join",
         "  posy compare monday.posy tuesday.posy\n"
         "  posy compare a.posy b.posy --level 0.99 --json\n"
-        "  posy compare a.posy b.posy --formulas");
-    command.add_option("A", o->a, "A filter: a file, a URL, or - for standard input").required();
-    command
-        .add_option("B", o->b, "Another filter of the same geometry: a file, a URL, or - for standard input")
+        "  posy compare a.posy b.posy --formulas\n"
+        "  posy compare orders.counts customers.counts    sketches of 'posy count --plain -o'");
+    command.add_option("A", o->a, "A filter or a sketch: a file, a URL, or - for standard input").required();
+    command.add_option("B", o->b, "Another of the same geometry: a file, a URL, or - for standard input")
         .required();
     command
         .add_option("--level PROBABILITY", o->level, "Probability that an interval contains the true value")
