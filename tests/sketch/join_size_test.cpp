@@ -32,7 +32,7 @@ TEST(join_size, intervals_hold_the_truth_and_the_mean_is_right) {
         int missed = 0;
         double widths = 0;
         for (std::uint64_t seed = 0; seed < 400; ++seed) {
-            const hasher hash(hash_family::xxh3, {seed, 7});
+            const hasher hash(hash_family::xxh3, {seed, 0});
             const auto found = *join_size(sketch_of(a, hash, 500, 4), sketch_of(b, hash, 500, 4));
             missed += truth < found.low || truth > found.high;
             errors.add(found.value - truth);
@@ -46,7 +46,7 @@ TEST(join_size, intervals_hold_the_truth_and_the_mean_is_right) {
 }
 
 TEST(join_size, is_never_above_what_the_tables_prove_and_exact_without_collisions) {
-    const hasher hash(hash_family::xxh3, {1, 2});
+    const hasher hash(hash_family::xxh3, {1, 0});
     auto a = *count_min::make(hash, 1 << 16, 4), b = *count_min::make(hash, 1 << 16, 4);
     EXPECT_EQ(join_size(a, b)->value, 0);
     a.add(hash("both"), 3);
@@ -60,10 +60,10 @@ TEST(join_size, is_never_above_what_the_tables_prove_and_exact_without_collision
 }
 
 TEST(join_size, refuses_what_it_cannot_know) {
-    const hasher hash(hash_family::xxh3, {1, 2});
+    const hasher hash(hash_family::xxh3, {1, 0});
     const auto a = *count_min::make(hash, 100, 4);
     const auto message = [&](const count_min& b) { return join_size(a, b).error().text(); };
-    EXPECT_NE(message(*count_min::make(hasher(hash_family::xxh3, {2, 2}), 100, 4)).find("seed"),
+    EXPECT_NE(message(*count_min::make(hasher(hash_family::xxh3, {2, 0}), 100, 4)).find("seed"),
               std::string::npos);
     EXPECT_NE(message(*count_min::make(hash, 100, 3)).find("3 rows of 100"), std::string::npos);
     EXPECT_NE(message(*count_min::make(hash, 100, 4, update_rule::conservative)).find("plain"),
