@@ -1,0 +1,241 @@
+"""Posy on Spark: filters and sketches of a column, made where its partitions are.
+
+    from posy import spark
+
+    seen = spark.build(orders, "customer", rate=0.01)          # a posy.Filter, on the driver
+    customers.where(spark.may_contain(seen, "id"))             # rows that may have ordered
+    spark.join(customers, orders, "id")                        # the same join, with most rows left out before it
+    spark.join_size(customers, orders, "id")                   # how many rows it will have
+
+A task reads its partitions as Arrow batches, fills a filter or sketch of its own, and passes it on coded. These parts are
+united in a tree of tasks. A part that is made again, because a worker was lost or a task was started twice, has the same bits;
+so has the result.
+
+Keys are columns of text, binary or integers of any width: 5 as an integer and as a long is one key. NULL is no key, as in a
+join. Needs Spark 4.1 or later, and posy, pyarrow and numpy on every worker.
+"""
+from __future__ import annotations
+
+import functools
+import math
+import operator
+from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator
+
+import pyarrow as pa
+from pyspark.sql import functions as F
+from pyspark.sql import types as T
+
+import posy
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+# A row of Spark, and so a part of a filter, has at most 2 GiB.
+MOST_BYTES = 2**31 - 2**20
+# Parts that one task unites, and that the driver takes at once.
+FAN = 8
+
+_PART = T.StructType([T.StructField("part", T.BinaryType(), False)])
+_KEYS = (T.StringType, T.BinaryType, T.ByteType, T.ShortType, T.IntegerType, T.LongType)
+
+
+def build(
+    df: DataFrame,
+    column: str | Column,
+    rate: float = 0.01,
+    *,
+    items: int | None = None,
+    tasks: int | None = None,
+    **options: Any,
+) -> posy.Filter:
+    """The filter of a column.
+
+    `items` is the number of different keys; unless given, Spark counts them first, within 1 %, which is one more pass over the
+    data. `tasks` is how many filters are filled at once: as many as there are cores, unless given. Further options are those of
+    posy.Filter: layout, hashes, seed. The bits are those of one posy.Filter that all keys were added to.
+    """
+    keys = _keys(df, column)
+    if items is None:
+        items = _different(keys)
+    make = functools.partial(posy.Filter, items, rate, **options)
+    size = make().bits // 8
+    if size > MOST_BYTES:
+        raise posy.Error(
+            f"a filter of {items:,} items at {rate} takes {size:,} bytes, and a row of Spark holds at most 2 GiB; "
+            "split the keys by a hash, and build a filter for each part"
+        )
+    if tasks is None and size > 2**20:  # small parts are cheap to send; large ones had better be few
+        tasks = _cores(df)
+    return _made(keys, make, tasks)
+
+
+def count(
+    df: DataFrame, column: str | Column, epsilon: float = 1e-6, delta: float = 0.01, *, tasks: int | None = None, **options: Any
+) -> posy.CountMin:
+    """The Count-Min sketch of a column: how often each key occurs, at most epsilon times the rows too high.
+
+    Sketches with equal options can be united, and joined (`join_size`). Options are those of posy.CountMin.
+    """
+    return _made(_keys(df, column), functools.partial(posy.CountMin, epsilon, delta, **options), tasks or _cores(df))
+
+
+def heavy_hitters(df: DataFrame, column: str | Column, top: int = 100, *, tasks: int | None = None, **options: Any) -> posy.HeavyHitters:
+    """The most frequent keys of a column, and how often they occur. Options are those of posy.HeavyHitters."""
+    return _made(_keys(df, column), functools.partial(posy.HeavyHitters, top=top, **options), tasks or _cores(df))
+
+
+def may_contain(filter: posy.Filter | posy.SealedFilter | posy.ForeignFilter, column: str | Column) -> Column:
+    """Whether a key may be in the set: a boolean column, NULL where the key is. The filter is sent to every worker once.
+
+    Any filter that posy reads serves, one of Spark's own among them (`from_spark`).
+    """
+    shared = _shared(filter)
+
+    @F.arrow_udf("boolean")
+    def ask(keys: pa.Array) -> pa.Array:
+        return _answers(shared(), keys)
+
+    return ask(column)
+
+
+def prefilter(
+    df: DataFrame, other: DataFrame, on: str | tuple[str, str], rate: float = 0.01, *, items: int | None = None
+) -> DataFrame:
+    """The rows of `df` whose key may be in `other`: what a join can use, and a share of about `rate` of the rest.
+
+    `on` is the key's column, or a pair of them: that of `df`, and that of `other`.
+    """
+    mine, theirs = _columns(on)
+    return df.where(may_contain(build(other, theirs, rate, items=items), mine))
+
+
+def join(
+    df: DataFrame,
+    other: DataFrame,
+    on: str | tuple[str, str],
+    how: str = "inner",
+    rate: float = 0.01,
+    *,
+    items: int | None = None,
+) -> DataFrame:
+    """The rows of a join, of which most of the rows of `df` without a partner are left out before they are shuffled.
+
+    It pays where `df` is large and few of its rows match. `how` is inner, leftsemi or right, the joins that have no row for
+    keys of `df` alone.
+    """
+    kinds = {"inner": "inner", "leftsemi": "leftsemi", "semi": "leftsemi", "right": "right", "rightouter": "right"}
+    kind = kinds.get(how.lower().replace("_", ""))
+    if kind is None:
+        raise posy.Error(f"a join of kind {how!r} needs rows that have no partner; inner, leftsemi and right can be filtered before")
+    mine, theirs = _columns(on)
+    few = prefilter(df, other, (mine, theirs), rate, items=items)
+    return few.join(other, mine, kind) if mine == theirs else few.join(other, few[mine] == other[theirs], kind)
+
+
+def join_size(
+    df: DataFrame, other: DataFrame, on: str | tuple[str, str], epsilon: float = 1e-6, **options: Any
+) -> posy.Estimate:
+    """How many rows an inner join will have, with an interval, from a sketch of each side: both are read once, nothing is shuffled."""
+    mine, theirs = _columns(on)
+    return count(df, mine, epsilon, **options).join_size(count(other, theirs, epsilon, **options))
+
+
+def from_spark(filter: Any) -> posy.ForeignFilter:
+    """The filter that Spark's own `df.stat.bloomFilter` made (through its JVM object), or its bytes."""
+    if not isinstance(filter, (bytes, bytearray, memoryview)):
+        stream = filter.getClass().getClassLoader().loadClass("java.io.ByteArrayOutputStream").getDeclaredConstructor().newInstance()
+        filter.writeTo(stream)
+        filter = bytes(stream.toByteArray())
+    return posy.from_bytes(filter)
+
+
+def _columns(on: str | tuple[str, str]) -> tuple[str, str]:
+    if isinstance(on, str):
+        return on, on
+    if len(on) != 2 or not all(isinstance(name, str) for name in on):
+        raise posy.Error("on must be the name of a column, or a pair: the column here, and the column there")
+    return on[0], on[1]
+
+
+def _keys(df: DataFrame, column: str | Column) -> DataFrame:
+    keys = df.select(F.col(column) if isinstance(column, str) else column)
+    field = keys.schema[0]
+    if not isinstance(field.dataType, _KEYS):
+        raise posy.Error(
+            f"column {field.name!r} is of type {field.dataType.simpleString()}; keys are string, binary or integers: "
+            f"cast it, e.g. col({field.name!r}).cast('string')"
+        )
+    return keys
+
+
+def _different(keys: DataFrame) -> int:
+    name = keys.columns[0]
+    found = keys.select(F.approx_count_distinct(F.col(f"`{name}`"), 0.01)).first()[0]
+    return max(1, math.ceil(found * 1.03))  # three deviations of the estimate
+
+
+def _cores(df: DataFrame) -> int:
+    try:
+        return max(1, df.sparkSession.sparkContext.defaultParallelism)
+    except Exception:  # Spark Connect has no context
+        return max(1, df.rdd.getNumPartitions()) if hasattr(df, "rdd") else 2 * FAN
+
+
+def _part(made: Any) -> pa.RecordBatch:
+    return pa.RecordBatch.from_arrays([pa.array([made.to_bytes(packed=True)], pa.binary())], ["part"])
+
+
+def _united(parts: Iterable[bytes]) -> Any:
+    return functools.reduce(operator.ior, (posy.from_bytes(part) for part in parts))
+
+
+def _fill(make: Callable[[], Any]) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        made = make()
+        for batch in batches:
+            made.update(batch.column(0), skip_nulls=True)
+        yield _part(made)
+
+    return run
+
+
+def _unite(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    parts = (part.as_py() for batch in batches for part in batch.column(0))
+    first = next(parts, None)
+    if first is not None:
+        yield _part(_united((first, *parts)))
+
+
+def _made(keys: DataFrame, make: Callable[[], Any], tasks: int | None) -> Any:
+    """Fills an object per task, and unites them in a tree whose root is the driver."""
+    count = keys.rdd.getNumPartitions() if tasks is None or not hasattr(keys, "rdd") else min(tasks, keys.rdd.getNumPartitions())
+    if tasks is not None:
+        keys = keys.coalesce(max(1, count))
+    parts = keys.mapInArrow(_fill(make), _PART)
+    while count > FAN:
+        count = math.ceil(count / FAN)
+        parts = parts.repartition(count).mapInArrow(_unite, _PART)
+    made = make()
+    for row in parts.toLocalIterator():
+        made |= posy.from_bytes(bytes(row.part))
+    return made
+
+
+def _shared(filter: Any) -> Callable[[], Any]:
+    """Something that gives the filter, and that travels to the workers."""
+    from pyspark.sql import SparkSession
+
+    session = SparkSession.getActiveSession()
+    try:
+        broadcast = session.sparkContext.broadcast(filter)
+        return lambda: broadcast.value
+    except Exception:  # Spark Connect: the filter travels with the function
+        return lambda: filter
+
+
+def _answers(filter: Any, keys: pa.Array) -> pa.Array:
+    if keys.null_count == 0:
+        return pa.array(filter.contains(keys))
+    there = keys.is_valid()
+    answers = filter.contains(keys.fill_null("" if pa.types.is_string(keys.type) or pa.types.is_large_string(keys.type) else b"" if pa.types.is_binary(keys.type) else 0))
+    return pa.array(answers, mask=~there.to_numpy(zero_copy_only=False))
