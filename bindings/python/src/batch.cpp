@@ -1,0 +1,89 @@
+#include "batch.hpp"
+
+#include <sched.h>
+
+#include <nanobind/stl/string_view.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+namespace posy::python {
+namespace {
+
+bool is_named(PyObject* object, const char* module_start, const char* name) {
+    const nb::handle type = reinterpret_cast<PyObject*>(Py_TYPE(object));
+    if (std::strcmp(Py_TYPE(object)->tp_name, name) != 0) return false;
+    const nb::object module_name = nb::getattr(type, "__module__", nb::none());
+    return nb::isinstance<nb::str>(module_name) &&
+           std::string_view(nb::cast<nb::str>(module_name).c_str()).starts_with(module_start);
+}
+
+// A column of pandas: what it is made of. One of NumPy's types is an array of NumPy's, with None and NaN as
+// objects; the others become arrays of Arrow's.
+nb::object inside_pandas(const nb::object& source) {
+    if (!is_named(source.ptr(), "pandas", "Series") && !is_named(source.ptr(), "pandas", "Index"))
+        return source;
+    const nb::object array = source.attr("array");
+    if (nb::hasattr(array, "__arrow_array__")) return array.attr("__arrow_array__")();
+    return source.attr("to_numpy")();
+}
+
+// Only of objects: tolist() makes numbers of dates.
+bool is_array_of_objects(const nb::object& source) {
+    if (!PyObject_CheckBuffer(source.ptr()) || !nb::hasattr(source, "dtype")) return false;
+    return nb::cast<std::string_view>(source.attr("dtype").attr("char")) == "O";
+}
+
+}  // namespace
+
+bool is_missing(PyObject* key) {
+    return key == Py_None || (PyFloat_Check(key) && std::isnan(PyFloat_AS_DOUBLE(key))) ||
+           is_named(key, "pandas", "NAType");
+}
+
+unsigned threads_for(std::size_t rows, unsigned asked) {
+    constexpr std::size_t worth_a_thread = 1 << 18;
+    if (asked != 0) return asked;
+    cpu_set_t mine;
+    const unsigned cores =
+        sched_getaffinity(0, sizeof mine, &mine) == 0 ? static_cast<unsigned>(CPU_COUNT(&mine)) : 1;
+    return static_cast<unsigned>(std::clamp<std::size_t>(rows / worth_a_thread, 1, cores));
+}
+
+batch::batch(nb::handle source, bool skip_nulls) : source_(nb::borrow(source)), skip_nulls_(skip_nulls) {
+    PyObject* const given = source.ptr();
+    if (PyUnicode_Check(given) || PyBytes_Check(given) || PyByteArray_Check(given) ||
+        PyMemoryView_Check(given))
+        raise(PyExc_TypeError,
+              std::string("a ") + Py_TYPE(given)->tp_name +
+                  " is one key, and a batch is wanted: put it into a list, or use add() and `in`");
+    if (PyList_CheckExact(given) || PyTuple_CheckExact(given)) {
+        size_ = static_cast<std::size_t>(PySequence_Fast_GET_SIZE(given));
+        return;
+    }
+    source_ = inside_pandas(source_);
+    if (auto arrow = arrow_keys::of(source_.ptr()))
+        arrow_.emplace(std::move(*arrow));
+    else if (auto buffer = buffer_keys::of(source_.ptr()))
+        buffer_.emplace(std::move(*buffer));
+    if (in_columns()) {
+        check_columns();
+        return;
+    }
+    if (is_array_of_objects(source_)) source_ = source_.attr("tolist")();
+    if (PyList_CheckExact(source_.ptr())) size_ = static_cast<std::size_t>(PyList_GET_SIZE(source_.ptr()));
+    if (!PyIter_Check(source_.ptr()) && !Py_TYPE(source_.ptr())->tp_iter && !PySequence_Check(source_.ptr()))
+        raise(PyExc_TypeError, std::string("a batch of keys is an array, a column or an iterable, not ") +
+                                   Py_TYPE(given)->tp_name);
+}
+
+void batch::check_columns() {
+    size_ = 0;
+    for (const auto& part : *in_columns()) {
+        check_nulls(*part, skip_nulls_, *size_);
+        *size_ += part->size();
+    }
+}
+
+}  // namespace posy::python

@@ -1,0 +1,101 @@
+// What every kind of message has in Python: bytes, files, copies by pickle.
+//
+// Bytes and files are messages (docs/format.md), which the tool and every other binding read.
+#pragma once
+
+#include <fcntl.h>
+#include <nanobind/stl/filesystem.h>
+#include <unistd.h>
+
+#include <memory>
+
+#include "call.hpp"
+#include "posy/message.hpp"
+
+namespace posy::python {
+
+// One message and nothing behind it, as any body. The bytes must stay where they are.
+any_body body_of_bytes(byte_view);
+// A file, mapped if it may be; OSError if it cannot be read.
+any_body body_of_file(const std::filesystem::path&, bool mapped);
+void write_file(const std::filesystem::path&, body_ref, coding);
+coding coding_named(std::string_view);
+
+// The bytes of a Python object, while this lives.
+class held_bytes {
+  public:
+    explicit held_bytes(nb::handle source);
+    held_bytes(const held_bytes&) = delete;
+    held_bytes& operator=(const held_bytes&) = delete;
+    ~held_bytes() { PyBuffer_Release(&held_); }
+    byte_view view() const {
+        return {static_cast<const std::byte*>(held_.buf), static_cast<std::size_t>(held_.len)};
+    }
+
+  private:
+    Py_buffer held_;
+};
+inline nb::bytes bytes_of(byte_view bytes) { return nb::bytes(bytes.data(), bytes.size()); }
+
+template <class Body>
+Body expected(any_body body) {
+    if (auto* found = std::get_if<Body>(&body)) return std::move(*found);
+    throw exception(error::mismatch("this is a message of kind " + std::string(name_of(kind_of(body))) +
+                                    ", not of kind " + std::string(name_of(kind_of_body<Body>)) +
+                                    "; posy.load() and posy.from_bytes() take every kind"));
+}
+
+template <class Body>
+nb::bytes message_of(const object<Body>& o, coding want) {
+    return bytes_of(o.alone([&] { return to_bytes(o.body, {.want = want}); }));
+}
+
+template <class Body>
+std::unique_ptr<object<Body>> object_of(any_body body) {
+    return std::make_unique<object<Body>>(expected<Body>(std::move(body)));
+}
+
+template <class Body>
+void add_files(nb::class_<object<Body>>& type) {
+    using namespace nb::literals;
+    using self = object<Body>;
+    type.def(
+        "to_bytes", [](const self& o, std::string_view want) { return message_of(o, coding_named(want)); },
+        "coding"_a = "raw",
+        "As a message: bytes that say what they are, with a checksum. coding: \"raw\", \"fastest\" or "
+        "\"smallest\".");
+    type.def(
+        "pack", [](const self& o) { return message_of(o, coding::smallest); },
+        "As the smallest message: to_bytes(\"smallest\").");
+    type.def_static(
+        "from_bytes",
+        [](nb::handle source) {
+            const held_bytes bytes(source);
+            const nb::gil_scoped_release released;
+            return object_of<Body>(body_of_bytes(bytes.view()));
+        },
+        "message"_a, "What to_bytes() or pack() made, or a file of the tool's that was read.");
+    type.def(
+        "save",
+        [](const self& o, const std::filesystem::path& path, std::string_view want) {
+            const coding how = coding_named(want);
+            o.alone([&] { write_file(path, o.body, how); });
+        },
+        "path"_a, "coding"_a = "raw", "Write a file, all of it or nothing. The tool reads it, too.");
+    type.def_static(
+        "load",
+        [](const std::filesystem::path& path, bool mmap) {
+            const nb::gil_scoped_release released;
+            return object_of<Body>(body_of_file(path, mmap));
+        },
+        "path"_a, "mmap"_a = true,
+        "Read a file. With mmap a raw array is read where it lies, and changes stay in memory; without it "
+        "the file may change.");
+    type.def("__reduce__", [](nb::handle_t<self> o) {
+        // A function of Python's own: pickle does not know those of nanobind.
+        return nb::make_tuple(nb::module_::import_("posy").attr("from_bytes"),
+                              nb::make_tuple(message_of(*nb::inst_ptr<self>(o), coding::raw)));
+    });
+}
+
+}  // namespace posy::python

@@ -1,0 +1,17 @@
+// posy._core: what `import posy` is made of. One file per class or pair of classes.
+#include "call.hpp"
+#include "figures.hpp"
+#include "filter.hpp"
+#include "messages.hpp"
+
+NB_MODULE(_core, m) {
+    using namespace posy::python;
+    m.doc() = "Bloom filters built to travel; import posy.";
+    // Filters at the end of the process are no leaks.
+    nanobind::set_leak_warnings(false);
+    m.attr("__version__") = POSY_VERSION;
+    add_errors(m);
+    add_figures(m);
+    add_filter(m);
+    add_messages(m);
+}
