@@ -182,7 +182,7 @@ def _cores(df: DataFrame) -> int:
 
 
 def _part(made: Any) -> pa.RecordBatch:
-    return pa.RecordBatch.from_arrays([pa.array([made.to_bytes(packed=True)], pa.binary())], ["part"])
+    return pa.RecordBatch.from_arrays([pa.array([made.pack()], pa.binary())], ["part"])
 
 
 def _united(parts: Iterable[bytes]) -> Any:
