@@ -3,18 +3,75 @@
 >>> import posy
 >>> seen = posy.Filter(1_000_000, 0.001)
 >>> seen.update(["anna", "bert"])
->>> "anna" in seen
-True
+>>> "anna" in seen, "carl" in seen
+(True, False)
+
+Keys are str (as UTF-8), bytes and ints of 64 bits; files and bytes are shared with the tool and with C++.
 """
 
 from posy import _core
-from posy._core import Comparison, Error, Estimate, Filter, __version__
+from posy._core import (
+    Comparison,
+    CompressedFilter,
+    CountingFilter,
+    CountMin,
+    Delta,
+    DistinctCounter,
+    Error,
+    Estimate,
+    Filter,
+    ForeignFilter,
+    GrowingFilter,
+    HeavyHitters,
+    Map,
+    Plan,
+    Publisher,
+    Reconciliation,
+    SealedFilter,
+    Subscriber,
+    WindowFilter,
+    __version__,
+)
 
-__all__ = ["Comparison", "Error", "Estimate", "Filter", "__version__", "from_bytes", "load"]
+__all__ = [
+    "Comparison",
+    "CompressedFilter",
+    "CountMin",
+    "CountingFilter",
+    "Delta",
+    "DistinctCounter",
+    "Error",
+    "Estimate",
+    "Filter",
+    "ForeignFilter",
+    "GrowingFilter",
+    "HeavyHitters",
+    "Map",
+    "Plan",
+    "Publisher",
+    "Reconciliation",
+    "SealedFilter",
+    "Subscriber",
+    "WindowFilter",
+    "__version__",
+    "from_bytes",
+    "load",
+    "plan",
+    "theory",
+]
+
+# Their classes are shown where users find them.
+for _name in __all__:
+    _class = globals().get(_name)
+    if isinstance(_class, type) and _class.__module__ == "posy._core":
+        _class.__module__ = "posy"
+del _name, _class
+
+theory = _core.theory
 
 
 def from_bytes(message):
-    """The object that a message holds: what to_bytes(), pack() or the tool wrote.
+    """The object that bytes hold: a message of any kind, or a filter of another program that is known by its bytes.
 
     >>> posy.from_bytes(posy.Filter(1000, 0.01).pack()).layout
     'blocked'
@@ -23,5 +80,28 @@ def from_bytes(message):
 
 
 def load(path, mmap=True):
-    """The object that a file holds, of whatever kind. With mmap a raw array is read where it lies."""
+    """The object that a file holds, of whatever kind; see from_bytes().
+
+    With mmap a raw array is read where it lies. Such a file must not be truncated while it is in use.
+    """
     return _core._load(path, mmap)
+
+
+def plan(items, **wishes):
+    """Which filter to build, what it will cost, and what the alternatives are.
+
+    Wishes, each of which is kept: rate, bits_per_item, message_bits_per_item, max_memory (bytes), hashes, max_hashes, layout,
+    delta_bits_per_item, delta_fraction, hash; minimize: "rate", "memory", "message" or "delta".
+
+    >>> best = posy.plan(1_000_000, rate=0.001)
+    >>> best.hashes, best.layout, best.rate <= 0.001
+    (9, 'blocked', True)
+    >>> seen = best.filter()
+    """
+    from posy.planning import Advice
+
+    return Advice(_core._Wishes(items, **wishes))
+
+
+def _foreign_from_bytes(data, format):
+    return ForeignFilter.from_bytes(data, format)

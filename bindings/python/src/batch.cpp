@@ -1,12 +1,12 @@
 #include "batch.hpp"
 
-#include <sched.h>
-
 #include <nanobind/stl/string_view.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+
+#include "posy/base/machine.hpp"
 
 namespace posy::python {
 namespace {
@@ -45,10 +45,7 @@ bool is_missing(PyObject* key) {
 unsigned threads_for(std::size_t rows, unsigned asked) {
     constexpr std::size_t worth_a_thread = 1 << 18;
     if (asked != 0) return asked;
-    cpu_set_t mine;
-    const unsigned cores =
-        sched_getaffinity(0, sizeof mine, &mine) == 0 ? static_cast<unsigned>(CPU_COUNT(&mine)) : 1;
-    return static_cast<unsigned>(std::clamp<std::size_t>(rows / worth_a_thread, 1, cores));
+    return static_cast<unsigned>(std::clamp<std::size_t>(rows / worth_a_thread, 1, base::usable_cores()));
 }
 
 batch::batch(nb::handle source, bool skip_nulls) : source_(nb::borrow(source)), skip_nulls_(skip_nulls) {

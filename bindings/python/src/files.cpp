@@ -1,6 +1,7 @@
 #include "files.hpp"
 
 #include <cerrno>
+#include <cstring>
 
 #include "posy/base/file.hpp"
 
@@ -29,27 +30,41 @@ void check_readable(const std::filesystem::path& path) {
     throw nb::python_error();
 }
 
+// The value, or its error behind the name of the file.
+template <class T>
+T value_at(const std::filesystem::path& path, result<T> made) {
+    if (!made) throw exception(made.error().behind(path.string()));
+    return *std::move(made);
+}
+
 }  // namespace
 
 any_body body_of_bytes(byte_view bytes) { return only_message(from_bytes(bytes), bytes.size()); }
 
+bool is_message(byte_view bytes) { return bytes.size() >= 4 && std::memcmp(bytes.data(), "POSY", 4) == 0; }
+
+std::vector<std::byte> whole_file(const std::filesystem::path& path) {
+    check_readable(path);
+    const auto file = value_at(path, base::open_for_reading(path));
+    std::vector<std::byte> bytes(base::regular_size(file.get()).value_or(0));
+    bytes.resize(value_at(path, base::read_fully(file.get(), bytes)));
+    return bytes;
+}
+
+std::vector<std::byte> first_bytes(const std::filesystem::path& path) {
+    check_readable(path);
+    const auto file = value_at(path, base::open_for_reading(path));
+    std::vector<std::byte> bytes(16);
+    bytes.resize(value_at(path, base::read_fully(file.get(), bytes)));
+    return bytes;
+}
+
 any_body body_of_file(const std::filesystem::path& path, bool mapped) {
     check_readable(path);
-    const auto named = [&](const error& why) { return exception(why.behind(path.string())); };
-    if (mapped) {
-        auto read = load(path);
-        if (!read) throw named(read.error());
-        return std::move(read->body);
-    }
-    auto file = base::open_for_reading(path);
-    if (!file) throw named(file.error());
-    const std::uint64_t size = base::regular_size(file->get()).value_or(0);
-    std::vector<std::byte> bytes(size);
-    const auto got = base::read_fully(file->get(), bytes);
-    if (!got) throw named(got.error());
-    auto read = from_bytes(byte_view(bytes).first(*got));
-    if (!read) throw named(read.error());
-    return only_message(std::move(read), *got);
+    if (mapped) return std::move(value_at(path, load(path)).body);
+    const auto bytes = whole_file(path);
+    message one = value_at(path, from_bytes(bytes));
+    return only_message(std::move(one), bytes.size());
 }
 
 void write_file(const std::filesystem::path& path, body_ref body, coding want) {

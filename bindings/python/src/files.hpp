@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <nanobind/stl/filesystem.h>
+#include <nanobind/stl/string_view.h>
 #include <unistd.h>
 
 #include <memory>
@@ -13,6 +14,12 @@
 #include "posy/message.hpp"
 
 namespace posy::python {
+
+// Do bytes begin as a message does?
+bool is_message(byte_view);
+// A file, or the first bytes of it; OSError if it cannot be read.
+std::vector<std::byte> whole_file(const std::filesystem::path&);
+std::vector<std::byte> first_bytes(const std::filesystem::path&);
 
 // One message and nothing behind it, as any body. The bytes must stay where they are.
 any_body body_of_bytes(byte_view);

@@ -70,7 +70,7 @@ void add_algebra(nb::class_<filter_object>& type) {
         "divisor"_a = 2,
         "The same set in bits / divisor bits: bit for bit the filter that would have been built at that "
         "size.\n\n"
-        ">>> seen = posy.Filter(1000, 0.001)\n>>> seen.fold(2).bits * 2 == seen.bits\nTrue\n");
+        ">>> seen = posy.Filter(1000, 0.001)\n>>> seen.bits, seen.fold(31).bits\n(15872, 512)\n");
     type.def(
         "copy", [](const filter_object& f) { return made(cloned(f)); },
         "A filter of its own with the same bits.");
@@ -113,6 +113,30 @@ void add_estimates(nb::class_<filter_object>& type) {
         ">>> round(a.compare(b).intersection.value, -2)\n500.0\n");
 }
 
+nb::dict info(const filter_object& f) {
+    const geometry& g = f.body.geometry();
+    const auto [about, ones, rate, items] = f.alone([&] {
+        return std::tuple(f.body.provenance(), f.body.ones(), f.body.false_positive_rate(),
+                          estimate_items(f.body));
+    });
+    nb::dict all;
+    all["kind"] = "filter";
+    all["bits"] = g.bits;
+    all["hashes"] = g.hashes;
+    all["layout"] = str_of(name_of(g.layout));
+    all["hash"] = str_of(name_of(g.hash));
+    all["seed"] = seed_of(f.hash);
+    all["planned_items"] = about.planned ? nb::cast(about.planned->items) : nb::none();
+    all["planned_rate"] = about.planned ? nb::cast(about.planned->rate) : nb::none();
+    all["insertions"] = about.items;
+    all["items"] = items;
+    all["intersection"] = about.intersection;
+    all["fill"] = static_cast<double>(ones) / static_cast<double>(g.bits);
+    all["rate"] = rate;
+    all["memory_bytes"] = f.body.bits().words().size_bytes();
+    return all;
+}
+
 void add_shape(nb::class_<filter_object>& type) {
     const auto shape = [&](const char* name, auto get, const char* doc) {
         type.def_prop_ro(
@@ -138,6 +162,7 @@ void add_shape(nb::class_<filter_object>& type) {
         },
         nb::sig("def planned(self) -> tuple[int, float] | None"),
         "The number of keys it was planned for, and the rate expected with them; or None.");
+    type.def("info", info, "What it is, what is in it and how good it is now: a dict.");
     type.def("__sizeof__",
              [](const filter_object& f) { return sizeof f + f.body.bits().words().size_bytes(); });
     type.def("__repr__", [](const filter_object& f) {

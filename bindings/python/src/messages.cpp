@@ -3,14 +3,18 @@
 
 #include <nanobind/stl/filesystem.h>
 
+#include "deltas.hpp"
 #include "files.hpp"
+#include "foreign.hpp"
 
 namespace posy::python {
 namespace {
 
 template <class Body>
 nb::object python_object(Body body) {
-    if constexpr (std::same_as<Body, bloom_filter>) {
+    if constexpr (std::same_as<Body, filter_delta>) {
+        return nb::cast(delta_object{std::move(body)});
+    } else if constexpr (!std::same_as<Body, spectral_filter> && !std::same_as<Body, reconcile::envelope>) {
         return nb::cast(std::make_unique<object<Body>>(std::move(body)));
     } else {
         throw exception(error::unsupported("a message of kind " + std::string(name_of(kind_of_body<Body>)) +
@@ -28,15 +32,26 @@ any_body read_unlocked(const Read& read) {
     return read();
 }
 
+bool is_foreign(byte_view bytes) { return !is_message(bytes) && foreign_filter::recognise(bytes); }
+
+// The bytes of a file, if it is a filter of another program.
+std::optional<std::vector<std::byte>> foreign_bytes(const std::filesystem::path& path) {
+    if (is_message(first_bytes(path))) return std::nullopt;
+    auto bytes = whole_file(path);
+    return is_foreign(bytes) ? std::optional(std::move(bytes)) : std::nullopt;
+}
+
 }  // namespace
 
 void add_messages(nb::module_& m) {
     using namespace nb::literals;
     m.def("_from_bytes", [](nb::handle source) {
         const held_bytes bytes(source);
+        if (is_foreign(bytes.view())) return nb::cast(foreign_of_bytes(bytes.view()));
         return python_object(read_unlocked([&] { return body_of_bytes(bytes.view()); }));
     });
     m.def("_load", [](const std::filesystem::path& path, bool mapped) {
+        if (const auto bytes = foreign_bytes(path)) return nb::cast(foreign_of_bytes(*bytes));
         return python_object(read_unlocked([&] { return body_of_file(path, mapped); }));
     });
 }

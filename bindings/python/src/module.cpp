@@ -1,5 +1,6 @@
 // posy._core: what `import posy` is made of. One file per class or pair of classes.
 #include "call.hpp"
+#include "classes.hpp"
 #include "figures.hpp"
 #include "filter.hpp"
 #include "messages.hpp"
@@ -13,5 +14,16 @@ NB_MODULE(_core, m) {
     add_errors(m);
     add_figures(m);
     add_filter(m);
+    add_counting(m);
+    add_sealed(m);
+    add_compressed(m);
+    add_sketches(m);
+    add_growing(m);
+    add_window(m);
+    add_deltas(m);
+    add_reconciliation(m);
+    add_foreign(m);
+    add_plan(m);
+    add_theory(m);
     add_messages(m);
 }

@@ -1,6 +1,10 @@
 // Words of Python's for enumerations and hashers.
 #pragma once
 
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+
 #include <string>
 
 #include "call.hpp"
