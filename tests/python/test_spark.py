@@ -109,7 +109,7 @@ def test_frequencies_and_the_most_frequent(session):
     sketch = spark.count(visits, "page", 1e-4)
     assert 10_000 <= sketch["home"] <= 10_000 + 10
     top = spark.heavy_hitters(visits, "page", top=2)
-    assert [key for key, _ in top.top(2)] == ["home", "news"]
+    assert [key for key, _ in top.most_common(2)] == ["home", "news"]
 
 
 def test_the_filter_of_spark_itself(session):

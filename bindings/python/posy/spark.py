@@ -74,14 +74,19 @@ def count(
 ) -> posy.CountMin:
     """The Count-Min sketch of a column: how often each key occurs, at most epsilon times the rows too high.
 
-    Sketches with equal options can be united, and joined (`join_size`). Options are those of posy.CountMin.
+    Counted by the plain rule, so that it does not depend on how the rows lie on partitions. Options are those of posy.CountMin.
     """
-    return _made(_keys(df, column), functools.partial(posy.CountMin, epsilon, delta, **options), tasks or _cores(df))
+    make = functools.partial(posy.CountMin, epsilon, delta, rule="plain", **options)
+    return _made(_keys(df, column), make, tasks or _cores(df))
 
 
 def heavy_hitters(df: DataFrame, column: str | Column, top: int = 100, *, tasks: int | None = None, **options: Any) -> posy.HeavyHitters:
-    """The most frequent keys of a column, and how often they occur. Options are those of posy.HeavyHitters."""
-    return _made(_keys(df, column), functools.partial(posy.HeavyHitters, top=top, **options), tasks or _cores(df))
+    """The most frequent keys of a column, and how often they occur: `most_common(top)` of the result.
+
+    A part keeps eight times as many, because a key may be less frequent in it. Options are those of posy.HeavyHitters.
+    """
+    make = functools.partial(posy.HeavyHitters, top=8 * top, **options)
+    return _made(_keys(df, column), make, tasks or _cores(df))
 
 
 def may_contain(filter: posy.Filter | posy.SealedFilter | posy.ForeignFilter, column: str | Column) -> Column:
@@ -185,8 +190,10 @@ def _part(made: Any) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays([pa.array([made.pack()], pa.binary())], ["part"])
 
 
-def _united(parts: Iterable[bytes]) -> Any:
-    return functools.reduce(operator.ior, (posy.from_bytes(part) for part in parts))
+def _united(into: Any, parts: Iterable[bytes]) -> Any:
+    """Filters unite, and sketches add up."""
+    unite = operator.ior if hasattr(into, "__ior__") else operator.iadd
+    return functools.reduce(unite, (posy.from_bytes(part) for part in parts), into)
 
 
 def _fill(make: Callable[[], Any]) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
@@ -203,7 +210,7 @@ def _unite(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     parts = (part.as_py() for batch in batches for part in batch.column(0))
     first = next(parts, None)
     if first is not None:
-        yield _part(_united((first, *parts)))
+        yield _part(_united(posy.from_bytes(first), parts))
 
 
 def _made(keys: DataFrame, make: Callable[[], Any], tasks: int | None) -> Any:
@@ -215,10 +222,7 @@ def _made(keys: DataFrame, make: Callable[[], Any], tasks: int | None) -> Any:
     while count > FAN:
         count = math.ceil(count / FAN)
         parts = parts.repartition(count).mapInArrow(_unite, _PART)
-    made = make()
-    for row in parts.toLocalIterator():
-        made |= posy.from_bytes(bytes(row.part))
-    return made
+    return _united(make(), (bytes(row.part) for row in parts.toLocalIterator()))
 
 
 def _shared(filter: Any) -> Callable[[], Any]:

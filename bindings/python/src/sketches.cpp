@@ -5,6 +5,7 @@
 #include "files.hpp"
 #include "keyed.hpp"
 #include "posy/distinct_counter.hpp"
+#include "posy/join_size.hpp"
 #include "posy/plan.hpp"
 #include "posy/typed/counts.hpp"
 
@@ -87,6 +88,14 @@ void add_counts(nb::module_& m) {
     });
     type.def("estimate", estimates, "keys"_a, nb::kw_only(), "skip_nulls"_a = false,
              "Many keys: an array of their counts.");
+    type.def(
+        "join_size",
+        [](const counts_object& a, const counts_object& b, double level) {
+            return a.alone_with(b, [&] { return value_of(join_size(a.body, b.body, level)); });
+        },
+        "other"_a, "level"_a = 0.95,
+        "How many rows a join of both streams by their keys has: an Estimate. Needs sketches of rule \"plain\" "
+        "and of one size.");
     add_union(type, "__iadd__");
     type.def(
         "__eq__",
