@@ -238,8 +238,5 @@ def _shared(filter: Any) -> Callable[[], Any]:
 
 
 def _answers(filter: Any, keys: pa.Array) -> pa.Array:
-    if keys.null_count == 0:
-        return pa.array(filter.contains(keys))
-    there = keys.is_valid()
-    answers = filter.contains(keys.fill_null("" if pa.types.is_string(keys.type) or pa.types.is_large_string(keys.type) else b"" if pa.types.is_binary(keys.type) else 0))
-    return pa.array(answers, mask=~there.to_numpy(zero_copy_only=False))
+    answers = filter.contains(keys, skip_nulls=True)
+    return pa.array(answers, mask=keys.is_null().to_numpy(zero_copy_only=False) if keys.null_count else None)
