@@ -25,6 +25,8 @@
 
 namespace posy::python {
 
+class object_piece;
+
 inline constexpr std::size_t piece_size = 4096;
 
 // Which rows of the batch the keys of a piece are.
@@ -67,6 +69,8 @@ class batch {
     void check_columns();
     template <class Use>
     std::size_t each_object(const Use& use) const;
+    template <class Full>
+    std::size_t gather(object_piece&, const Full& full) const;
 
     nb::object source_;
     bool skip_nulls_;

@@ -28,28 +28,87 @@ void batch::each_piece(unsigned threads, std::size_t piece_rows, const Use& use)
     }
 }
 
-// Lists and tuples are indexed: quicker than an iterator, and the objects ahead can be fetched from memory.
+// The keys of a piece that are objects, as digests, and which rows they are.
+class object_piece {
+  public:
+    explicit object_piece(const hasher& hash) : hash_(hash) {}
+
+    const hasher& hash() const { return hash_; }
+    bool full() const { return size_ == piece_size; }
+    std::size_t size() const { return size_; }
+    void add(digest d, std::size_t row) {
+        digests_[size_++] = d;
+        if (some_) rows_.push_back(row - first_);
+    }
+    // Texts are hashed together, which is faster. They must stay where they are until then.
+    void add_later(std::string_view text, std::size_t row) {
+        texts_[size_++] = text;
+        ++waiting_;
+        if (some_) rows_.push_back(row - first_);
+    }
+    void hash_waiting() {
+        const std::size_t from = size_ - waiting_;
+        hash_(std::span<const std::string_view>(texts_.data() + from, waiting_),
+              std::span(digests_.data() + from, waiting_));
+        waiting_ = 0;
+    }
+    // This row has no key.
+    void skip() {
+        for (std::size_t i = 0; !some_ && i < size_; ++i) rows_.push_back(i);
+        some_ = true;
+    }
+    std::span<const digest> digests() const { return {digests_.data(), size_}; }
+    rows_of_piece rows() const { return {first_, some_, rows_}; }
+    void begin(std::size_t row) {
+        size_ = 0, first_ = row, some_ = false;
+        rows_.clear();
+    }
+
+  private:
+    const hasher& hash_;
+    std::array<digest, piece_size> digests_;
+    std::array<std::string_view, piece_size> texts_;
+    std::vector<std::size_t> rows_;
+    std::size_t size_ = 0, first_ = 0, waiting_ = 0;
+    bool some_ = false;
+};
+
+// Lists and tuples, which are indexed: quicker than an iterator, and the objects ahead are fetched from
+// memory. Nothing of Python's runs between a str and its hash, so that nobody can take it out of the list;
+// not so without the interpreter's lock.
+#ifndef Py_GIL_DISABLED
+inline bool take_text(PyObject* source, std::size_t row, object_piece& to) {
+    constexpr std::size_t ahead = 32;
+    PyObject** const items = PySequence_Fast_ITEMS(source);
+    if (row + ahead < static_cast<std::size_t>(PySequence_Fast_GET_SIZE(source))) {
+        const char* const later = reinterpret_cast<const char*>(items[row + ahead]);
+        __builtin_prefetch(later);
+        __builtin_prefetch(later + 64);
+    }
+    PyObject* const key = items[row];
+    if (!PyUnicode_CheckExact(key) || !PyUnicode_IS_COMPACT_ASCII(key)) return false;
+    to.add_later(text_of(key, row), row);
+    return true;
+}
+#else
+inline bool take_text(PyObject*, std::size_t, object_piece&) { return false; }
+#endif
+
+inline nb::object item_of(PyObject* source, std::size_t row) {
+    const nb::object item = nb::steal(PySequence_GetItem(source, static_cast<Py_ssize_t>(row)));
+    if (!item.is_valid()) throw nb::python_error();
+    return item;
+}
+
+inline bool is_indexed(PyObject* source) { return PyList_CheckExact(source) || PyTuple_CheckExact(source); }
+
 template <class Use>
 std::size_t batch::each_object(const Use& use) const {
     PyObject* const source = source_.ptr();
     std::size_t row = 0;
-    if (PyList_CheckExact(source)) {
-        for (; row < static_cast<std::size_t>(PyList_GET_SIZE(source)); ++row) {
-            constexpr std::size_t ahead = 24;
-#ifdef Py_GIL_DISABLED
-            const nb::object key = nb::steal(PyList_GetItemRef(source, static_cast<Py_ssize_t>(row)));
-            if (!key.is_valid()) throw nb::python_error();
-#else
-            if (row + ahead < static_cast<std::size_t>(PyList_GET_SIZE(source))) {
-                const char* const later = reinterpret_cast<const char*>(
-                    PyList_GET_ITEM(source, static_cast<Py_ssize_t>(row + ahead)));
-                __builtin_prefetch(later);
-                __builtin_prefetch(later + 64);
-            }
-            const nb::object key = nb::borrow(PyList_GET_ITEM(source, static_cast<Py_ssize_t>(row)));
-#endif
-            use(key.ptr(), row);
-        }
+    if (is_indexed(source)) {
+        for (; row < static_cast<std::size_t>(PySequence_Fast_GET_SIZE(source)); ++row)
+            use(item_of(source, row).ptr(), row);
         return row;
     }
     const nb::object all = nb::steal(PyObject_GetIter(source));
@@ -63,6 +122,30 @@ std::size_t batch::each_object(const Use& use) const {
     return row;
 }
 
+// Fills pieces with the digests of objects, and calls full(next row) when one is full and at the end.
+template <class Full>
+std::size_t batch::gather(object_piece& piece, const Full& full) const {
+    const auto take = [&](PyObject* key, std::size_t row) {
+        piece.hash_waiting();
+        skip_nulls_&& is_missing(key) ? piece.skip() : piece.add(digest_of(key, piece.hash(), row), row);
+        if (piece.full()) full(row + 1);
+    };
+    PyObject* const source = source_.ptr();
+    std::size_t row = 0;
+    if (is_indexed(source)) {
+        for (; row < static_cast<std::size_t>(PySequence_Fast_GET_SIZE(source)); ++row) {
+            if (!take_text(source, row, piece))
+                take(item_of(source, row).ptr(), row);
+            else if (piece.full())
+                full(row + 1);
+        }
+    } else {
+        row = each_object(take);
+    }
+    full(row);
+    return row;
+}
+
 template <class Use>
 std::size_t batch::each_digest(const hasher& hash, const Use& use) const {
     if (in_columns()) {
@@ -70,40 +153,20 @@ std::size_t batch::each_digest(const hasher& hash, const Use& use) const {
         each_piece(1, piece_size, [&](const piece& keys, const rows_of_piece& rows) {
             std::array<digest, piece_size> digests;
             const std::span made(digests.data(), keys.size());
-            if (keys.of_words)
-                hash(keys.words, made);
-            else
-                hash(keys.texts, made);
+            keys.of_words ? hash(keys.words, made) : hash(keys.texts, made);
             use(std::span<const digest>(made), rows);
         });
         return *size_;
     }
-    std::array<digest, piece_size> digests;
-    std::vector<std::size_t> rows;
-    std::size_t size = 0, first = 0;
-    bool some = false;
-    const auto hand_over = [&](std::size_t next) {
-        if (size != 0) {
+    const auto some = std::make_unique<object_piece>(hash);
+    return gather(*some, [&](std::size_t next) {
+        some->hash_waiting();
+        if (some->size() != 0) {
             const nb::gil_scoped_release released;
-            use(std::span<const digest>(digests.data(), size), rows_of_piece{first, some, rows});
+            use(some->digests(), some->rows());
         }
-        size = 0, first = next, some = false;
-        rows.clear();
-    };
-    const std::size_t count = each_object([&](PyObject* key, std::size_t row) {
-        if (skip_nulls_ && is_missing(key)) {
-            // The first that is left out: those before it are the first rows of the piece.
-            if (!some)
-                for (std::size_t i = 0; i < size; ++i) rows.push_back(i);
-            some = true;
-            return;
-        }
-        digests[size++] = digest_of(key, hash, row);
-        if (some) rows.push_back(row - first);
-        if (size == piece_size) hand_over(row + 1);
+        some->begin(next);
     });
-    hand_over(count);
-    return count;
 }
 
 template <class Use>

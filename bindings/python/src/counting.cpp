@@ -39,13 +39,13 @@ void add_changes(nb::class_<counting_object>& type) {
             const digest d = digest_of(key.ptr(), o.hash);
             o.briefly([&] { o.body.insert(d); });
         },
-        "key"_a, "Insert a key. One that is inserted twice has to be removed twice.");
+        "key"_a.none(), "Insert a key. One that is inserted twice has to be removed twice.");
     type.def(
         "update",
         [](counting_object& o, nb::handle keys, bool skip_nulls) {
             take_batch(o, keys, skip_nulls, [&](std::span<const digest> digests) { o.body.insert(digests); });
         },
-        "keys"_a, nb::kw_only(), "skip_nulls"_a = false, "Insert many keys, as Filter.update().");
+        "keys"_a.none(), nb::kw_only(), "skip_nulls"_a = false, "Insert many keys, as Filter.update().");
     type.def(
         "remove",
         [](counting_object& o, nb::handle key) {
@@ -53,13 +53,13 @@ void add_changes(nb::class_<counting_object>& type) {
             PyErr_SetObject(PyExc_KeyError, key.ptr());
             throw nb::python_error();
         },
-        "key"_a,
+        "key"_a.none(),
         "Remove a key that was inserted. KeyError if it is certainly absent.\n\nTo remove a key that was "
         "never inserted and is a false "
         "positive damages the filter.");
-    type.def("discard", discard, "key"_a,
+    type.def("discard", discard, "key"_a.none(),
              "Remove a key; False if it is certainly absent, and then nothing has changed.");
-    type.def("discard_many", discard_many, "keys"_a, nb::kw_only(), "skip_nulls"_a = false,
+    type.def("discard_many", discard_many, "keys"_a.none(), nb::kw_only(), "skip_nulls"_a = false,
              "Remove many keys: an array of bools, False where a key was certainly absent.");
     type.def(
         "clear", [](counting_object& o) { o.alone([&] { o.body.clear(); }); }, "Forget all keys.");

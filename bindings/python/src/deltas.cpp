@@ -103,14 +103,14 @@ void add_publisher(nb::module_& m) {
             const digest d = digest_of(key.ptr(), o.hash);
             o.briefly([&] { o.body.insert(d); });
         },
-        "key"_a, "Insert a key; others learn of it with the next generation.");
+        "key"_a.none(), "Insert a key; others learn of it with the next generation.");
     type.def(
         "discard",
         [](publisher_object& o, nb::handle key) {
             const digest d = digest_of(key.ptr(), o.hash);
             return o.briefly([&] { return o.body.remove(d); });
         },
-        "key"_a, "Remove a key; False if it is certainly absent.");
+        "key"_a.none(), "Remove a key; False if it is certainly absent.");
     type.def(
         "due",
         [](const publisher_object& o, std::uint64_t now) {

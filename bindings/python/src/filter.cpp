@@ -66,7 +66,9 @@ void insert_columns(bloom_filter& into, const batch& keys, unsigned threads) {
 void update(filter_object& f, nb::handle source, bool skip_nulls, unsigned threads) {
     const batch keys(source, skip_nulls);
     if (keys.in_columns()) {
-        const unsigned used = threads_for(*keys.size(), threads);
+        // In a small array threads would get in each other's way.
+        const bool small = f.body.geometry().bits <= parallel_build::divided_bits;
+        const unsigned used = threads == 0 && small ? 1 : threads_for(*keys.size(), threads);
         return f.alone([&] { insert_columns(f.body, keys, used); });
     }
     keys.each_digest(f.hash, [&](std::span<const digest> digests, const rows_of_piece&) {
@@ -149,12 +151,12 @@ void add_filter(nb::module_& m) {
         "items"_a, "rate"_a = 0.01, nb::kw_only(), "layout"_a = "blocked", "hashes"_a = nb::none(),
         "hash"_a = nb::none(), "seed"_a = nb::none(), "secret"_a = false);
     type.def(
-        "update", update, "keys"_a, nb::kw_only(), "skip_nulls"_a = false, "threads"_a = 0,
+        "update", update, "keys"_a.none(), nb::kw_only(), "skip_nulls"_a = false, "threads"_a = 0,
         "Insert many keys: an array of NumPy's or Arrow's, a column of pandas or Polars, or any iterable.\n\n"
         "threads: 0 for as many as pay; keys that are Python objects are hashed by one.\n\n"
         ">>> seen = posy.Filter(1000, 0.01)\n>>> seen.update(range(1000))\n>>> 7 in seen\nTrue\n");
     type.def(
-        "contains", contains, "keys"_a, nb::kw_only(), "skip_nulls"_a = false, "threads"_a = 0,
+        "contains", contains, "keys"_a.none(), nb::kw_only(), "skip_nulls"_a = false, "threads"_a = 0,
         "Look up many keys: an array of bools, one for each. With skip_nulls a null is not in the filter.\n\n"
         ">>> seen = posy.Filter(1000, 0.001)\n>>> seen.update([1, 2, 3])\n>>> seen.contains([3, 4])\n"
         "array([ True, False])\n");

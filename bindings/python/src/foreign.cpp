@@ -70,20 +70,20 @@ void add_foreign_keys(nb::class_<foreign_object>& type) {
         [](foreign_object& o, nb::handle key) {
             with_key(key.ptr(), {}, [&](auto bytes) { insert(o, bytes); });
         },
-        "key"_a, "Insert a key; an int is a long of Java's.");
+        "key"_a.none(), "Insert a key; an int is a long of Java's.");
     type.def(
         "update",
         [](foreign_object& o, nb::handle keys, bool skip_nulls) {
             batch(keys, skip_nulls).each_key([&](auto key, std::size_t) { insert(o, key); });
         },
-        "keys"_a, nb::kw_only(), "skip_nulls"_a = false, "Insert many keys.");
+        "keys"_a.none(), nb::kw_only(), "skip_nulls"_a = false, "Insert many keys.");
     type.def("__contains__", [](const foreign_object& o, nb::handle key) {
         return with_key(key.ptr(), {}, [&](auto bytes) {
             return with_bytes_of(
                 bytes, [&](byte_view all) { return o.briefly([&] { return o.body->may_contain(all); }); });
         });
     });
-    type.def("contains", contains, "keys"_a, nb::kw_only(), "skip_nulls"_a = false,
+    type.def("contains", contains, "keys"_a.none(), nb::kw_only(), "skip_nulls"_a = false,
              "Look up many keys: an array of bools.");
 }
 

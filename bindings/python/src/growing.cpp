@@ -41,14 +41,14 @@ void add_growing_filter(nb::module_& m) {
             const digest d = digest_of(key.ptr(), o.hash);
             o.briefly([&] { check_done(o.body.insert(d)); });
         },
-        "key"_a, "Insert a key.");
+        "key"_a.none(), "Insert a key.");
     type.def(
         "update",
         [](growing_object& o, nb::handle keys, bool skip_nulls) {
             take_batch(o, keys, skip_nulls,
                        [&](std::span<const digest> digests) { check_done(o.body.insert(digests)); });
         },
-        "keys"_a, nb::kw_only(), "skip_nulls"_a = false, "Insert many keys, as Filter.update().");
+        "keys"_a.none(), nb::kw_only(), "skip_nulls"_a = false, "Insert many keys, as Filter.update().");
     type.def(
         "shrink", [](growing_object& o) { o.alone([&] { check_done(o.body.shrink()); }); },
         "Fold it as far as the promise allows. From then on no keys can be inserted.");
@@ -99,7 +99,7 @@ void add_window_keys(nb::class_<window_object>& type) {
             const std::uint64_t now = ticks_of(time);
             return o.briefly([&] { return o.body.insert(d, now); });
         },
-        "key"_a, "time"_a,
+        "key"_a.none(), "time"_a,
         "Insert a key at this time, in seconds; False if that is longer ago than the window.");
     type.def(
         "update",
@@ -108,7 +108,7 @@ void add_window_keys(nb::class_<window_object>& type) {
             take_batch(o, keys, skip_nulls,
                        [&](std::span<const digest> digests) { o.body.insert(digests, now); });
         },
-        "keys"_a, "time"_a, nb::kw_only(), "skip_nulls"_a = false, "Insert many keys at one time.");
+        "keys"_a.none(), "time"_a, nb::kw_only(), "skip_nulls"_a = false, "Insert many keys at one time.");
     type.def(
         "seen",
         [](const window_object& o, nb::handle key, double time) {
@@ -116,8 +116,8 @@ void add_window_keys(nb::class_<window_object>& type) {
             const std::uint64_t now = ticks_of(time);
             return o.briefly([&] { return o.body.may_contain(d, now); });
         },
-        "key"_a, "time"_a, "Was the key inserted within the window before this time?");
-    type.def("seen_many", seen_many, "keys"_a, "time"_a, nb::kw_only(), "skip_nulls"_a = false,
+        "key"_a.none(), "time"_a, "Was the key inserted within the window before this time?");
+    type.def("seen_many", seen_many, "keys"_a.none(), "time"_a, nb::kw_only(), "skip_nulls"_a = false,
              "Many keys: an array of bools.");
 }
 

@@ -68,7 +68,7 @@ void add_lookup(nb::class_<object<Body>>& type) {
         const digest d = digest_of(key.ptr(), o.hash);
         return o.briefly([&] { return o.body.may_contain(d); });
     });
-    type.def("contains", look_up_batch<Body>, "keys"_a, nb::kw_only(), "skip_nulls"_a = false,
+    type.def("contains", look_up_batch<Body>, "keys"_a.none(), nb::kw_only(), "skip_nulls"_a = false,
              "Look up many keys: an array of bools, one for each. With skip_nulls a null is not in it.");
     add_hash(type);
 }

@@ -160,7 +160,7 @@ void add_reconciliation(nb::module_& m) {
                                           .fetch = fetch};
             new (self) side_object{.body = {texts_of(keys), how, asks}};
         },
-        "keys"_a, nb::kw_only(), "asks"_a = false, "method"_a = "exact", "bits_per_item"_a = 10.0,
+        "keys"_a.none(), nb::kw_only(), "asks"_a = false, "method"_a = "exact", "bits_per_item"_a = 10.0,
         "fetch"_a = true);
     type.def(
         "send",

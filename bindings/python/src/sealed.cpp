@@ -109,7 +109,7 @@ void add_sealed_filter(nb::module_& m) {
             new (self) sealed_object(
                 seal(keys, rate, skip_nulls, threads, {std::move(hash), std::move(seed), secret}));
         },
-        "keys"_a, "rate"_a = 0.01, nb::kw_only(), "skip_nulls"_a = false, "threads"_a = 0,
+        "keys"_a.none(), "rate"_a = 0.01, nb::kw_only(), "skip_nulls"_a = false, "threads"_a = 0,
         "hash"_a = nb::none(), "seed"_a = nb::none(), "secret"_a = false);
     type.def("__repr__", [](const sealed_object& o) {
         return nb::str("<posy.SealedFilter: {} items in {} bytes>")
@@ -136,7 +136,7 @@ void add_map(nb::module_& m) {
             new (self) map_object(
                 make_map(keys, values, rate, value_bits, {std::move(hash), std::move(seed), secret}));
         },
-        "keys"_a, "values"_a = nb::none(), nb::kw_only(), "rate"_a = 0.01, "value_bits"_a = nb::none(),
+        "keys"_a.none(), "values"_a = nb::none(), nb::kw_only(), "rate"_a = 0.01, "value_bits"_a = nb::none(),
         "hash"_a = nb::none(), "seed"_a = nb::none(), "secret"_a = false);
     type.def("__getitem__", [](const map_object& o, nb::handle key) {
         const auto found = o.body.find(digest_of(key.ptr(), o.hash));
@@ -144,11 +144,11 @@ void add_map(nb::module_& m) {
         PyErr_SetObject(PyExc_KeyError, key.ptr());
         throw nb::python_error();
     });
-    type.def("get", get, "key"_a, "default"_a = nb::none(), "The value of a key, or `default`.");
+    type.def("get", get, "key"_a.none(), "default"_a = nb::none(), "The value of a key, or `default`.");
     type.def("__contains__", [](const map_object& o, nb::handle key) {
         return o.body.find(digest_of(key.ptr(), o.hash)).has_value();
     });
-    type.def("lookup", lookup, "keys"_a, nb::kw_only(), "skip_nulls"_a = false,
+    type.def("lookup", lookup, "keys"_a.none(), nb::kw_only(), "skip_nulls"_a = false,
              "Many keys: an array of their values, 0 where there is none, and an array of bools that says "
              "where there are.");
     type.def_prop_ro(

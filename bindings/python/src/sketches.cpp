@@ -74,19 +74,19 @@ void add_counts(nb::module_& m) {
             const digest d = digest_of(key.ptr(), o.hash);
             return o.briefly([&] { return o.body.add(d, weight); });
         },
-        "key"_a, "weight"_a = 1, "Count a key, and return its new estimate.");
+        "key"_a.none(), "weight"_a = 1, "Count a key, and return its new estimate.");
     type.def(
         "update",
         [](counts_object& o, nb::handle keys, bool skip_nulls) {
             take_batch(o, keys, skip_nulls, [&](std::span<const digest> digests) { o.body.add(digests); });
         },
-        "keys"_a, nb::kw_only(), "skip_nulls"_a = false,
+        "keys"_a.none(), nb::kw_only(), "skip_nulls"_a = false,
         "Count many keys, each once for every time that it comes.");
     type.def("__getitem__", [](const counts_object& o, nb::handle key) {
         const digest d = digest_of(key.ptr(), o.hash);
         return o.briefly([&] { return o.body.estimate(d); });
     });
-    type.def("estimate", estimates, "keys"_a, nb::kw_only(), "skip_nulls"_a = false,
+    type.def("estimate", estimates, "keys"_a.none(), nb::kw_only(), "skip_nulls"_a = false,
              "Many keys: an array of their counts.");
     type.def(
         "join_size",
@@ -182,13 +182,13 @@ void add_hitters(nb::module_& m) {
         [](hitters_object& o, nb::handle key, std::uint64_t weight) {
             with_key(key.ptr(), {}, [&](auto bytes) { count_key(o, bytes, weight); });
         },
-        "key"_a, "weight"_a = 1, "Count a key.");
+        "key"_a.none(), "weight"_a = 1, "Count a key.");
     type.def(
         "update",
         [](hitters_object& o, nb::handle keys, bool skip_nulls) {
             batch(keys, skip_nulls).each_key([&](auto key, std::size_t) { count_key(o, key, 1); });
         },
-        "keys"_a, nb::kw_only(), "skip_nulls"_a = false,
+        "keys"_a.none(), nb::kw_only(), "skip_nulls"_a = false,
         "Count many keys, each once for every time that it comes.");
     type.def("most_common", most_common, "n"_a = nb::none(),
              "A list of (key, count), the most frequent first.");
@@ -226,7 +226,7 @@ void add_distinct(nb::module_& m) {
             const digest d = digest_of(key.ptr(), o.hash);
             o.briefly([&] { o.body.add(d); });
         },
-        "key"_a, "Count a key, if it is new.");
+        "key"_a.none(), "Count a key, if it is new.");
     type.def(
         "update",
         [](distinct_object& o, nb::handle keys, bool skip_nulls) {
@@ -234,7 +234,7 @@ void add_distinct(nb::module_& m) {
                 for (const digest d : digests) o.body.add(d);
             });
         },
-        "keys"_a, nb::kw_only(), "skip_nulls"_a = false, "Count many keys.");
+        "keys"_a.none(), nb::kw_only(), "skip_nulls"_a = false, "Count many keys.");
     type.def_prop_ro(
         "count", [](const distinct_object& o) { return o.briefly([&] { return o.body.count(); }); },
         "How many different keys there were: an Estimate.");

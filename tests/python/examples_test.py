@@ -1,0 +1,82 @@
+"""The examples of docstrings, of docs/python.md and of the notebook run, and show what they say."""
+
+import doctest
+import inspect
+import json
+import pathlib
+import re
+import subprocess
+import sys
+
+import pytest
+
+import posy
+import posy.planning
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+def documented(owner, name):
+    text = getattr(owner, "__doc__", None)
+    if isinstance(text, str) and ">>>" in text:
+        yield name, text
+    if inspect.isclass(owner):
+        for each, member in vars(owner).items():
+            if not inspect.isclass(member):
+                yield from documented(member, f"{name}.{each}")
+
+
+def docstrings():
+    for module in (posy, posy.theory, posy.planning):
+        yield from documented(module, module.__name__)
+        for name, member in vars(module).items():
+            if not inspect.ismodule(member) and not name.startswith("__"):
+                yield from documented(member, name)
+
+
+@pytest.mark.parametrize("name, text", docstrings(), ids=lambda value: value if len(value) < 40 else "")
+def test_docstrings(name, text):
+    example = doctest.DocTestParser().get_doctest(text, {"posy": posy}, name, None, 0)
+    failed, tried = doctest.DocTestRunner().run(example)
+    assert tried > 0 and failed == 0
+
+
+def test_every_class_has_an_example():
+    shown = {name.split(".")[0] for name, _ in docstrings()}
+    missing = {name for name in posy.__all__ if inspect.isclass(getattr(posy, name))} - shown
+    assert missing <= {"Comparison", "Error", "Estimate", "Plan", "Subscriber"}
+
+
+def test_guide(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    blocks = re.findall(r"```pycon\n(.*?)```", (ROOT / "docs/python.md").read_text(), re.S)
+    assert len(blocks) > 5
+    example = doctest.DocTestParser().get_doctest("\n".join(blocks), {}, "docs/python.md", None, 0)
+    failed, tried = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(example)
+    assert tried > 20 and failed == 0
+
+
+def test_notebook(tmp_path, monkeypatch):
+    import matplotlib
+
+    matplotlib.use("Agg")
+    monkeypatch.chdir(tmp_path)
+    cells = json.loads((ROOT / "bindings/python/gallery.ipynb").read_text())["cells"]
+    code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+    assert len(code) > 5
+    names = {}
+    for number, source in enumerate(code):
+        exec(compile(source, f"cell {number}", "exec"), names)
+
+
+def test_import_is_light():
+    """NumPy, Arrow, pandas and matplotlib wait until they are needed."""
+    heavy = ["numpy", "pyarrow", "pandas", "polars", "matplotlib", "typing"]
+    code = f"import sys; before = set(sys.modules); import posy; print([m for m in {heavy} if m in sys.modules and m not in before])"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
+
+
+def test_stubs_are_complete():
+    """mypy's stubtest compares the stubs with the module."""
+    done = subprocess.run([sys.executable, "-m", "mypy.stubtest", "posy._core", "--ignore-disjoint-bases"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
