@@ -50,7 +50,7 @@ void insert(foreign_object& o, auto key) {
     with_bytes_of(key, [&](byte_view bytes) { o.briefly([&] { check_done(o.body->insert(bytes)); }); });
 }
 
-nb::dict info(const foreign_object& o) {
+nb::dict foreign_info(const foreign_object& o) {
     const auto facts = o.alone([&] { return o.body->about(); });
     nb::dict all;
     all["format"] = str_of(name_of(o.body->speaks()));
@@ -143,7 +143,7 @@ void add_foreign(nb::module_& m) {
         "to_bytes",
         [](const foreign_object& o) { return bytes_of(o.alone([&] { return o.body->to_bytes(); })); },
         "The bytes that its own program writes.");
-    type.def("info", info, "What is known of it.");
+    type.def("info", foreign_info, "What is known of it.");
     type.def_prop_ro(
         "format", [](const foreign_object& o) { return str_of(name_of(o.body->speaks())); },
         "The name of its format.");
