@@ -1,4 +1,5 @@
-// The batches of bench/python/run.py in C++: KEYS RATE PASSES. Prints nanoseconds per key of an insertion and of a query.
+// The batches of bench/python/run.py in C++: KEYS RATE PASSES. Prints nanoseconds per key of an insertion and
+// of a query.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -28,5 +29,6 @@ int main(int, char** arguments) {
         insert = std::min(insert, seconds([&] { f.insert(keys); }));
         query = std::min(query, seconds([&] { f.may_contain(keys, {answers.get(), count}); }));
     }
-    std::printf("%.3f %.3f\n", 1e9 * insert / static_cast<double>(count), 1e9 * query / static_cast<double>(count));
+    std::printf("%.3f %.3f\n", 1e9 * insert / static_cast<double>(count),
+                1e9 * query / static_cast<double>(count));
 }

@@ -47,7 +47,7 @@ def test_other_kinds_of_the_tools(tool, tmp_path):
     tool("seal", "--fpr", "0.01", "-o", tmp_path / "sealed.posy", "-", input=lines)
     sealed = posy.load(tmp_path / "sealed.posy")
     assert isinstance(sealed, posy.SealedFilter) and sealed.contains(KEYS[:-1]).all()
-    tool("build", "--format", "spark-v1", "--fpr", "0.01", "-o", tmp_path / "spark", "-", input=lines)
+    tool("build", "--format", "spark-v1", "--items", "1100", "--fpr", "0.01", "-o", tmp_path / "spark", "-", input=lines)
     spark = posy.load(tmp_path / "spark")
     assert isinstance(spark, posy.ForeignFilter) and spark.contains(KEYS[:-1]).all()
 

@@ -9,6 +9,8 @@
 Keys are str (as UTF-8), bytes and ints of 64 bits; files and bytes are shared with the tool and with C++.
 """
 
+from __future__ import annotations
+
 from posy import _core
 from posy._core import (
     Comparison,
@@ -32,6 +34,13 @@ from posy._core import (
     WindowFilter,
     __version__,
 )
+
+TYPE_CHECKING = False  # typing's own would cost a tenth of the import
+if TYPE_CHECKING:
+    import os
+    from typing import Any
+
+    from posy.planning import Advice
 
 __all__ = [
     "Comparison",
@@ -70,7 +79,7 @@ del _name, _class
 theory = _core.theory
 
 
-def from_bytes(message):
+def from_bytes(message: bytes | bytearray | memoryview) -> Any:
     """The object that bytes hold: a message of any kind, or a filter of another program that is known by its bytes.
 
     >>> posy.from_bytes(posy.Filter(1000, 0.01).pack()).layout
@@ -79,7 +88,7 @@ def from_bytes(message):
     return _core._from_bytes(message)
 
 
-def load(path, mmap=True):
+def load(path: str | os.PathLike[str], mmap: bool = True) -> Any:
     """The object that a file holds, of whatever kind; see from_bytes().
 
     With mmap a raw array is read where it lies. Such a file must not be truncated while it is in use.
@@ -87,7 +96,7 @@ def load(path, mmap=True):
     return _core._load(path, mmap)
 
 
-def plan(items, **wishes):
+def plan(items: int, **wishes: Any) -> Advice:
     """Which filter to build, what it will cost, and what the alternatives are.
 
     Wishes, each of which is kept: rate, bits_per_item, message_bits_per_item, max_memory (bytes), hashes, max_hashes, layout,
@@ -103,5 +112,5 @@ def plan(items, **wishes):
     return Advice(_core._Wishes(items, **wishes))
 
 
-def _foreign_from_bytes(data, format):
+def _foreign_from_bytes(data: bytes, format: str) -> ForeignFilter:
     return ForeignFilter.from_bytes(data, format)

@@ -8,6 +8,7 @@ namespace posy::python {
 
 template <class Use>
 void batch::each_piece(unsigned threads, std::size_t piece_rows, const Use& use) const {
+    constexpr std::size_t most_kept = 1 << 20;  // bytes of scratch memory, from one batch to the next
     std::exception_ptr thrown;
     std::mutex of_thrown;
     std::size_t before = 0;
@@ -18,6 +19,7 @@ void batch::each_piece(unsigned threads, std::size_t piece_rows, const Use& use)
                 const std::size_t first = i * piece_rows;
                 const piece keys = part->read(first, std::min(piece_rows, part->size() - first), memory);
                 if (keys.size() != 0) use(keys, rows_of_piece{before + first, keys.some, keys.rows});
+                if (memory.bytes.capacity() > most_kept) memory = {};
             } catch (...) {
                 const std::lock_guard held(of_thrown);
                 if (!thrown) thrown = std::current_exception();

@@ -87,31 +87,7 @@ void add_foreign_keys(nb::class_<foreign_object>& type) {
              "Look up many keys: an array of bools.");
 }
 
-}  // namespace
-
-std::unique_ptr<foreign_object> foreign_of_bytes(byte_view bytes, std::optional<dialect> as,
-                                                 const dialect_options& options) {
-    return std::make_unique<foreign_object>(value_of(foreign_filter::from_bytes(bytes, as, options)),
-                                            hasher());
-}
-
-void add_foreign(nb::module_& m) {
-    nb::class_<foreign_object> type(
-        m, "ForeignFilter",
-        "A filter in the format of another program: spark-v1, spark-v2, guava-32, guava-64, hadoop, parquet, "
-        "squid, dcso, redis, bip158, leveldb …\n\n"
-        ">>> theirs = posy.ForeignFilter(\"spark-v1\", 1000, 0.01)\n>>> theirs.add(\"anna\")\n"
-        ">>> \"anna\" in posy.from_bytes(theirs.to_bytes())\nTrue\n");
-    type.def(
-        "__init__",
-        [](foreign_object* self, std::string_view format, std::uint64_t items, double rate,
-           std::uint32_t seed, bool jenkins, nb::handle key) {
-            const auto which = member_named<dialect>("format", format);
-            new (self) foreign_object(
-                value_of(foreign_filter::make(which, items, rate, options_of(seed, jenkins, key))), hasher());
-        },
-        "format"_a, "items"_a, "rate"_a = 0.01, nb::kw_only(), "seed"_a = 0, "jenkins"_a = false,
-        "key"_a = nb::none());
+void add_foreign_makers(nb::class_<foreign_object>& type) {
     type.def_static(
         "from_bytes",
         [](nb::handle source, std::optional<std::string> format, nb::handle key) {
@@ -130,7 +106,9 @@ void add_foreign(nb::module_& m) {
                 value_of(foreign_filter::of_parquet_column(bytes.view(), column)), hasher());
         },
         "file"_a, "column"_a, "The filters of a column, from the bytes of a Parquet file (an mmap will do).");
-    add_foreign_keys(type);
+}
+
+void add_foreign_whole(nb::class_<foreign_object>& type) {
     type.def(
         "__ior__",
         [](nb::handle_t<foreign_object> self, const foreign_object& other) {
@@ -161,6 +139,36 @@ void add_foreign(nb::module_& m) {
                               nb::make_tuple(bytes_of(o.alone([&] { return o.body->to_bytes(); })),
                                              str_of(name_of(o.body->speaks()))));
     });
+}
+
+}  // namespace
+
+std::unique_ptr<foreign_object> foreign_of_bytes(byte_view bytes, std::optional<dialect> as,
+                                                 const dialect_options& options) {
+    return std::make_unique<foreign_object>(value_of(foreign_filter::from_bytes(bytes, as, options)),
+                                            hasher());
+}
+
+void add_foreign(nb::module_& m) {
+    nb::class_<foreign_object> type(
+        m, "ForeignFilter",
+        "A filter in the format of another program: spark-v1, spark-v2, guava-32, guava-64, hadoop, parquet, "
+        "squid, dcso, redis, bip158, leveldb …\n\n"
+        ">>> theirs = posy.ForeignFilter(\"spark-v1\", 1000, 0.01)\n>>> theirs.add(\"anna\")\n"
+        ">>> \"anna\" in posy.from_bytes(theirs.to_bytes())\nTrue\n");
+    type.def(
+        "__init__",
+        [](foreign_object* self, std::string_view format, std::uint64_t items, double rate,
+           std::uint32_t seed, bool jenkins, nb::handle key) {
+            const auto which = member_named<dialect>("format", format);
+            new (self) foreign_object(
+                value_of(foreign_filter::make(which, items, rate, options_of(seed, jenkins, key))), hasher());
+        },
+        "format"_a, "items"_a, "rate"_a = 0.01, nb::kw_only(), "seed"_a = 0, "jenkins"_a = false,
+        "key"_a = nb::none());
+    add_foreign_makers(type);
+    add_foreign_keys(type);
+    add_foreign_whole(type);
 }
 
 }  // namespace posy::python
