@@ -79,13 +79,16 @@ del _name, _class
 theory = _core.theory
 
 
-def from_bytes(message: bytes | bytearray | memoryview) -> Any:
+def from_bytes(message: bytes | bytearray | memoryview, *, max_bytes: int | None = None) -> Any:
     """The object that bytes hold: a message of any kind, or a filter of another program that is known by its bytes.
+
+    A few bytes can stand for a large array. Without max_bytes a message takes at most 64 MiB and 32 times its own size in
+    memory, whoever has sent it.
 
     >>> posy.from_bytes(posy.Filter(1000, 0.01).pack()).layout
     'blocked'
     """
-    return _core._from_bytes(message)
+    return _core._from_bytes(message, max_bytes)
 
 
 def load(path: str | os.PathLike[str], mmap: bool = True) -> Any:

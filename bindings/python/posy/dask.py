@@ -31,7 +31,7 @@ def build(keys: Any, rate: float = 0.01, *, items: int, **options: Any) -> posy.
     parts = [fill(part, items, rate, options) for part in keys.to_delayed()]
     while len(parts) > 1:
         parts = [unite(parts[first : first + FAN]) for first in range(0, len(parts), FAN)]
-    return posy.from_bytes(dask.compute(parts[0])[0])
+    return _read(dask.compute(parts[0])[0])
 
 
 def may_contain(filter: Any, keys: Any) -> Any:
@@ -45,12 +45,16 @@ def _filled(part: Any, items: int, rate: float, options: dict[str, Any]) -> byte
     return made.pack()
 
 
+def _read(message: bytes) -> Any:
+    return posy.from_bytes(message, max_bytes=2**40)  # our own tasks wrote it
+
+
 def _united(parts: list[bytes]) -> bytes:
-    return functools.reduce(operator.ior, map(posy.from_bytes, parts)).pack()
+    return functools.reduce(operator.ior, map(_read, parts)).pack()
 
 
 def _answers(keys: Any, message: bytes) -> Any:
     there = keys.notna()
     answers = there.astype(bool).copy()
-    answers[there] = posy.from_bytes(message).contains(keys[there])
+    answers[there] = _read(message).contains(keys[there])
     return answers

@@ -70,7 +70,7 @@ def build(
 
 
 def count(
-    df: DataFrame, column: str | Column, epsilon: float = 1e-6, delta: float = 0.01, *, tasks: int | None = None, **options: Any
+    df: DataFrame, column: str | Column, epsilon: float = 1e-5, delta: float = 0.01, *, tasks: int | None = None, **options: Any
 ) -> posy.CountMin:
     """The Count-Min sketch of a column: how often each key occurs, at most epsilon times the rows too high.
 
@@ -138,7 +138,7 @@ def join(
 
 
 def join_size(
-    df: DataFrame, other: DataFrame, on: str | tuple[str, str], epsilon: float = 1e-6, **options: Any
+    df: DataFrame, other: DataFrame, on: str | tuple[str, str], epsilon: float = 1e-5, **options: Any
 ) -> posy.Estimate:
     """How many rows an inner join will have, with an interval, from a sketch of each side: both are read once, nothing is shuffled."""
     mine, theirs = _columns(on)
@@ -190,10 +190,14 @@ def _part(made: Any) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays([pa.array([made.pack()], pa.binary())], ["part"])
 
 
+def _read(part: bytes) -> Any:
+    return posy.from_bytes(part, max_bytes=2 * MOST_BYTES)  # our own tasks wrote it
+
+
 def _united(into: Any, parts: Iterable[bytes]) -> Any:
     """Filters unite, and sketches add up."""
     unite = operator.ior if hasattr(into, "__ior__") else operator.iadd
-    return functools.reduce(unite, (posy.from_bytes(part) for part in parts), into)
+    return functools.reduce(unite, map(_read, parts), into)
 
 
 def _fill(make: Callable[[], Any]) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
@@ -210,7 +214,7 @@ def _unite(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     parts = (part.as_py() for batch in batches for part in batch.column(0))
     first = next(parts, None)
     if first is not None:
-        yield _part(_united(posy.from_bytes(first), parts))
+        yield _part(_united(_read(first), parts))
 
 
 def _made(keys: DataFrame, make: Callable[[], Any], tasks: int | None) -> Any:

@@ -39,7 +39,9 @@ T value_at(const std::filesystem::path& path, result<T> made) {
 
 }  // namespace
 
-any_body body_of_bytes(byte_view bytes) { return only_message(from_bytes(bytes), bytes.size()); }
+any_body body_of_bytes(byte_view bytes, const read_limits& limits) {
+    return only_message(from_bytes(bytes, limits), bytes.size());
+}
 
 bool is_message(byte_view bytes) { return bytes.size() >= 4 && std::memcmp(bytes.data(), "POSY", 4) == 0; }
 

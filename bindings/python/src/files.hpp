@@ -22,7 +22,7 @@ std::vector<std::byte> whole_file(const std::filesystem::path&);
 std::vector<std::byte> first_bytes(const std::filesystem::path&);
 
 // One message and nothing behind it, as any body. The bytes must stay where they are.
-any_body body_of_bytes(byte_view);
+any_body body_of_bytes(byte_view, const read_limits& = {});
 // A file, mapped if it may be; OSError if it cannot be read.
 any_body body_of_file(const std::filesystem::path&, bool mapped);
 void write_file(const std::filesystem::path&, body_ref, coding);

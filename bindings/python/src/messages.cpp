@@ -2,6 +2,7 @@
 #include "messages.hpp"
 
 #include <nanobind/stl/filesystem.h>
+#include <nanobind/stl/optional.h>
 
 #include "deltas.hpp"
 #include "files.hpp"
@@ -45,10 +46,11 @@ std::optional<std::vector<std::byte>> foreign_bytes(const std::filesystem::path&
 
 void add_messages(nb::module_& m) {
     using namespace nb::literals;
-    m.def("_from_bytes", [](nb::handle source) {
+    m.def("_from_bytes", [](nb::handle source, std::optional<std::uint64_t> max_bytes) {
         const held_bytes bytes(source);
+        const auto limits = max_bytes ? read_limits::exactly(*max_bytes) : read_limits();
         if (is_foreign(bytes.view())) return nb::cast(foreign_of_bytes(bytes.view()));
-        return python_object(read_unlocked([&] { return body_of_bytes(bytes.view()); }));
+        return python_object(read_unlocked([&] { return body_of_bytes(bytes.view(), limits); }));
     });
     m.def("_load", [](const std::filesystem::path& path, bool mapped) {
         if (const auto bytes = foreign_bytes(path)) return nb::cast(foreign_of_bytes(*bytes));
