@@ -1,7 +1,9 @@
 // Filters through C are the filters of C++: the same bits, messages and files.
+#include <algorithm>
+#include <cmath>
 #include <thread>
 
-#include "handles.hpp"
+#include "owned.hpp"
 #include "posy/filter.hpp"
 #include "posy/message.hpp"
 

@@ -1,5 +1,5 @@
 // Filters of other programs through C: every dialect, its own files, and refusals.
-#include "handles.hpp"
+#include "owned.hpp"
 #include "posy/base/names.hpp"
 #include "posy/dialect/foreign_filter.hpp"
 

@@ -1,7 +1,7 @@
 // The other kinds through C are those of C++: the same messages, and the same answers.
 #include <map>
 
-#include "handles.hpp"
+#include "owned.hpp"
 #include "posy/message.hpp"
 #include "posy/typed/counting.hpp"
 #include "posy/typed/counts.hpp"

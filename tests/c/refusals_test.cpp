@@ -1,9 +1,10 @@
 // What cannot be is refused: NULL in every place, keys that lie nowhere, and memory that is not there.
+#include <cmath>
 #include <cstdlib>
 #include <functional>
 #include <new>
 
-#include "handles.hpp"
+#include "owned.hpp"
 
 namespace {
 // Allocations until the next one fails; below 0, none does. Only what the library takes with operator new
