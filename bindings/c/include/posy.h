@@ -742,7 +742,7 @@ POSY_API posy_status posy_foreign_unite(posy_foreign *into, const posy_foreign *
 // Everything about it. Set info->struct_size first.
 POSY_API posy_status posy_foreign_info_of(const posy_foreign *foreign, posy_foreign_info *info, posy_error *error);
 // The bytes that the other program reads, to be given back with posy_free(). dialect: 0, or another one to convert to.
-// Errors: POSY_UNSUPPORTED where bits cannot be kept; POSY_NO_MEMORY.
+// Errors: POSY_MISMATCH where the bits mean nothing there; POSY_NO_MEMORY.
 POSY_API posy_status posy_foreign_to_bytes(const posy_foreign *foreign, int dialect, void **bytes, size_t *size,
                                            posy_error *error);
 // The same as a file, which other processes see complete or not at all. Errors: as above, and POSY_INPUT_OUTPUT.
