@@ -102,8 +102,7 @@ TEST(c_foreign, unites_and_converts) {
     EXPECT_FALSE(foreign_bytes(counting, POSY_HADOOP).empty());
     void* bytes = nullptr;
     std::size_t size = 0;
-    EXPECT_EQ(posy_foreign_to_bytes(a.get(), POSY_SPARK_V1, &bytes, &size, &why), POSY_MISMATCH)
-        << why.text;
+    EXPECT_EQ(posy_foreign_to_bytes(a.get(), POSY_SPARK_V1, &bytes, &size, &why), POSY_MISMATCH) << why.text;
     EXPECT_EQ(bytes, nullptr);
     EXPECT_EQ(posy_foreign_to_bytes(a.get(), 99, &bytes, &size, &why), POSY_INVALID);
 }
