@@ -177,34 +177,15 @@ TEST(c_refusals, null_in_filters) {
     EXPECT_EQ(info.ones, 0u) << "a refused call has changed the filter";
 }
 
-TEST(c_refusals, null_in_the_other_kinds) {
+TEST(c_refusals, null_in_counting_filters) {
     const one_of_each h;
     posy_filter_options options{};
     options.struct_size = sizeof options;
     posy_filter_info info{};
     info.struct_size = sizeof info;
-    posy_seal_options seal{};
-    seal.struct_size = sizeof seal;
-    seal.rate = 0.01;
-    posy_seal_info sealed_info{};
-    sealed_info.struct_size = sizeof sealed_info;
-    posy_counts_options counts_options{};
-    counts_options.struct_size = sizeof counts_options;
-    posy_counts_info counts_info{};
-    counts_info.struct_size = sizeof counts_info;
-    posy_foreign_info foreign_info{};
-    foreign_info.struct_size = sizeof foreign_info;
     bool answers[2];
-    std::uint64_t values[2] = {1, 2};
-    std::size_t count = 0;
-    posy_hitter* list = nullptr;
     posy_filter* filter = nullptr;
     posy_counting* counting = nullptr;
-    posy_sealed* sealed = nullptr;
-    posy_map* map = nullptr;
-    posy_counts* counts = nullptr;
-    posy_hitters* hitters = nullptr;
-    posy_foreign* foreign = nullptr;
     EXPECT_NULL_REFUSED(posy_counting_make, 100u, 0.01, &counting);
     EXPECT_NULL_REFUSED(posy_counting_make_with, &options, 4u, &counting);
     EXPECT_NULL_REFUSED(posy_counting_insert, h.counting.get(), "k", 1u);
@@ -215,6 +196,24 @@ TEST(c_refusals, null_in_the_other_kinds) {
     EXPECT_NULL_REFUSED(posy_counting_clear, h.counting.get());
     EXPECT_NULL_REFUSED(posy_counting_filter, h.counting.get(), &filter);
     EXPECT_NULL_REFUSED(posy_counting_info_of, h.counting.get(), &info, nullptr, nullptr);
+    EXPECT_EQ(posy_counting_remove(nullptr, "k", 1), -1);
+    EXPECT_EQ(posy_counting_remove(h.counting.get(), nullptr, 1), -1);
+    EXPECT_EQ(posy_counting_remove_u64(nullptr, 1), -1);
+    EXPECT_EQ(posy_counting_may_contain(h.counting.get(), nullptr, 1), -1);
+    EXPECT_EQ(posy_counting_may_contain_u64(nullptr, 1), -1);
+}
+
+TEST(c_refusals, null_in_sealed_filters_and_maps) {
+    const one_of_each h;
+    posy_seal_options seal{};
+    seal.struct_size = sizeof seal;
+    seal.rate = 0.01;
+    posy_seal_info sealed_info{};
+    sealed_info.struct_size = sizeof sealed_info;
+    bool answers[2];
+    std::uint64_t values[2] = {1, 2};
+    posy_sealed* sealed = nullptr;
+    posy_map* map = nullptr;
     EXPECT_NULL_REFUSED(posy_sealed_make, &h.keys, 0.01, &sealed);
     EXPECT_NULL_REFUSED(posy_sealed_make_with, &h.keys, &seal, &sealed);
     EXPECT_NULL_REFUSED(posy_sealed_may_contain_many, h.sealed.get(), &h.keys, answers, nullptr);
@@ -223,6 +222,28 @@ TEST(c_refusals, null_in_the_other_kinds) {
     EXPECT_NULL_REFUSED(posy_map_make_with, &h.keys, values, &seal, &map);
     EXPECT_NULL_REFUSED(posy_map_find_many, h.map.get(), &h.keys, answers, values, nullptr);
     EXPECT_NULL_REFUSED(posy_map_info_of, h.map.get(), &sealed_info);
+    EXPECT_EQ(posy_sealed_may_contain(h.sealed.get(), nullptr, 1), -1);
+    EXPECT_EQ(posy_sealed_may_contain_u64(nullptr, 1), -1);
+    EXPECT_EQ(posy_map_find(h.map.get(), "k", 1, nullptr), -1);
+    EXPECT_EQ(posy_map_find(h.map.get(), nullptr, 1, values), -1);
+    EXPECT_EQ(posy_map_find_u64(nullptr, 1, values), -1);
+}
+
+TEST(c_refusals, null_in_counts_and_foreign_filters) {
+    const one_of_each h;
+    posy_counts_options counts_options{};
+    counts_options.struct_size = sizeof counts_options;
+    posy_counts_info counts_info{};
+    counts_info.struct_size = sizeof counts_info;
+    posy_foreign_info foreign_info{};
+    foreign_info.struct_size = sizeof foreign_info;
+    bool answers[2];
+    std::uint64_t values[2] = {1, 2};
+    std::size_t count = 0;
+    posy_hitter* list = nullptr;
+    posy_counts* counts = nullptr;
+    posy_hitters* hitters = nullptr;
+    posy_foreign* foreign = nullptr;
     EXPECT_NULL_REFUSED(posy_counts_make, 0.01, 0.01, &counts);
     EXPECT_NULL_REFUSED(posy_counts_make_with, &counts_options, &counts);
     EXPECT_NULL_REFUSED(posy_counts_clone, h.counts.get(), &counts);
@@ -249,16 +270,6 @@ TEST(c_refusals, null_in_the_other_kinds) {
     EXPECT_NULL_REFUSED(posy_foreign_may_contain_many, h.foreign.get(), &h.keys, answers, nullptr);
     EXPECT_NULL_REFUSED(posy_foreign_unite, h.foreign.get(), h.foreign.get());
     EXPECT_NULL_REFUSED(posy_foreign_info_of, h.foreign.get(), &foreign_info);
-    EXPECT_EQ(posy_counting_remove(nullptr, "k", 1), -1);
-    EXPECT_EQ(posy_counting_remove(h.counting.get(), nullptr, 1), -1);
-    EXPECT_EQ(posy_counting_remove_u64(nullptr, 1), -1);
-    EXPECT_EQ(posy_counting_may_contain(h.counting.get(), nullptr, 1), -1);
-    EXPECT_EQ(posy_counting_may_contain_u64(nullptr, 1), -1);
-    EXPECT_EQ(posy_sealed_may_contain(h.sealed.get(), nullptr, 1), -1);
-    EXPECT_EQ(posy_sealed_may_contain_u64(nullptr, 1), -1);
-    EXPECT_EQ(posy_map_find(h.map.get(), "k", 1, nullptr), -1);
-    EXPECT_EQ(posy_map_find(h.map.get(), nullptr, 1, values), -1);
-    EXPECT_EQ(posy_map_find_u64(nullptr, 1, values), -1);
     EXPECT_EQ(posy_foreign_may_contain(h.foreign.get(), nullptr, 1), -1);
     EXPECT_EQ(posy_foreign_may_contain_u64(nullptr, 1), -1);
 }
