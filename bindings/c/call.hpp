@@ -96,6 +96,8 @@ Struct read(const Struct* from, const char* name) {
                                            posy_version() + ", does not know; leave them 0"));
     Struct whole{};
     std::memcpy(&whole, from, std::min(size, sizeof whole));
+    if constexpr (requires { whole.zero; })
+        require(whole.zero == 0, "the member zero is not 0; it is for later versions");
     return whole;
 }
 // As much of a result as the caller has room for.

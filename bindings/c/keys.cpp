@@ -58,6 +58,7 @@ std::string_view between(const posy_keys& keys, std::size_t i) {
 
 const posy_keys& checked(const posy_keys* from) {
     const posy_keys& keys = given(from, "keys");
+    require(keys.zero == 0, "the member zero of the keys is not 0; it is for later versions");
     switch (keys.form) {
         case POSY_KEYS_U64:
         case POSY_KEYS_I64:

@@ -210,6 +210,7 @@ TEST(c_filter, is_made_as_the_options_say) {
         return refused<posy_filter>(posy_filter_make_with, &other).status;
     };
     EXPECT_EQ(status_with([](auto& o) { o.struct_size = 0; }), POSY_INVALID);
+    EXPECT_EQ(status_with([](auto& o) { o.zero = 1; }), POSY_INVALID);
     EXPECT_EQ(status_with([](auto& o) { o.layout = 6; }), POSY_INVALID);
     EXPECT_EQ(status_with([](auto& o) { o.layout = 259; }), POSY_INVALID);
     EXPECT_EQ(status_with([](auto& o) { o.hash = 99; }), POSY_INVALID);

@@ -286,6 +286,7 @@ TEST(c_refusals, keys_that_cannot_be) {
     refuse({POSY_KEYS_U64, 0, 1, unaligned + 1, 0, nullptr}, "aligned");
     refuse(posy_keys_u64(h.numbers, SIZE_MAX / 2), "more keys");
     refuse({0, 0, 1, h.numbers, 0, nullptr}, "POSY_KEYS_");
+    refuse({POSY_KEYS_U64, 1, 1, h.numbers, 0, nullptr}, "later versions");
     refuse({7, 0, 1, h.numbers, 0, nullptr}, "POSY_KEYS_");
     const char* const texts[] = {"a", nullptr};
     refuse(posy_keys_texts(texts, 2), "key 1 is NULL");

@@ -636,7 +636,7 @@ POSY_API void posy_hitters_free(posy_hitters *hitters);
 POSY_API posy_status posy_hitters_add(posy_hitters *hitters, const void *key, size_t size, uint64_t weight,
                                       posy_error *error);
 // Counts many keys, each once; an integer is listed as its 8 bytes. Errors: POSY_INVALID if one of the keys cannot be;
-// then none was counted.
+// then none was counted. POSY_NO_MEMORY: some are.
 POSY_API posy_status posy_hitters_add_many(posy_hitters *hitters, const posy_keys *keys, posy_error *error);
 // into becomes the list of both streams. Errors: POSY_MISMATCH for another threshold or table.
 POSY_API posy_status posy_hitters_unite(posy_hitters *into, const posy_hitters *from, posy_error *error);
