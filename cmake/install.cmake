@@ -1,6 +1,6 @@
 # An installed Posy is found by find_package(posy) and by pkg-config. Each library is a component of find_package with
-# targets of its own: find_package(posy COMPONENTS http_cache). Installed are two components: the library and the tool
-# (cmake --install build/release --component tool). Nothing that is installed knows its prefix, so --prefix may be any.
+# targets of its own: find_package(posy COMPONENTS http_cache). Installed are three components: the libraries, the shared
+# library of the C interface, and the tool (cmake --install build/release --component tool). Nothing that is installed knows its prefix, so --prefix may be any.
 include(CMakePackageConfigHelpers)
 set(POSY_INSTALL_CMAKEDIR ${CMAKE_INSTALL_LIBDIR}/cmake/posy)
 set(POSY_INSTALL_PKGCONFIGDIR ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
@@ -33,6 +33,16 @@ endfunction()
 posy_install_library(posy core include posy.pc)
 if(TARGET posy_http_cache)
   posy_install_library(posy_http_cache http_cache http_cache/include posy-http_cache.pc)
+endif()
+
+# Whoever runs a program in C needs the shared library alone; the link to it and the header are for those who compile.
+if(TARGET posy_c)
+  install(TARGETS posy_c EXPORT posy-c-targets
+    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT c NAMELINK_COMPONENT library)
+  install(FILES bindings/c/include/posy.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT library)
+  install(EXPORT posy-c-targets NAMESPACE posy:: DESTINATION ${POSY_INSTALL_CMAKEDIR} COMPONENT library)
+  configure_file(cmake/posy-c.pc.in ${PROJECT_BINARY_DIR}/posy-c.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/posy-c.pc DESTINATION ${POSY_INSTALL_PKGCONFIGDIR} COMPONENT library)
 endif()
 
 configure_package_config_file(cmake/posy-config.cmake.in ${PROJECT_BINARY_DIR}/posy-config.cmake

@@ -1,10 +1,13 @@
-# Packages of what is installed: cpack -G DEB, cpack -G RPM. Two of each: the libraries, which are static (libposy-dev,
-# posy-devel), and the tool (posy). A package is for the distribution that it is built on: the tool depends on the shared
-# libraries that it is linked with there.
+# Packages of what is installed: cpack -G DEB, cpack -G RPM. Three of each: the libraries, which are static (libposy-dev,
+# posy-devel), the shared library of the C interface (libposy-c0, posy-c), and the tool (posy). A package is for the
+# distribution that it is built on: what is linked depends on the shared libraries that it is linked with there.
 set(CPACK_PACKAGE_VENDOR "The Posy authors")
 set(CPACK_PACKAGE_CONTACT ${CPACK_PACKAGE_VENDOR})
 set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
 set(CPACK_COMPONENTS_ALL library)
+if(POSY_C)
+  list(APPEND CPACK_COMPONENTS_ALL c)
+endif()
 if(POSY_TOOL)
   list(APPEND CPACK_COMPONENTS_ALL tool)
 endif()
@@ -12,6 +15,10 @@ set(CPACK_COMPONENT_LIBRARY_DESCRIPTION "\
 Plans, filters, messages and deltas, sketches, sealed and growing filters,
 reconciliation of sets, and HTTP caching, for C++20. This package has the
 static libraries, their headers, and what CMake and pkg-config need.")
+set(CPACK_COMPONENT_C_DESCRIPTION "\
+The shared library of Posy's C interface, for programs that are linked with
+it: filters, sealed and counting filters, maps, counts, deltas, and the
+filters of other programs.")
 set(CPACK_COMPONENT_TOOL_DESCRIPTION "\
 The command posy plans, builds, queries, compares and sends Bloom filters.
 Its node publishes a summary of a set to its peers, and its caching proxy
@@ -30,6 +37,9 @@ set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_NAME libposy-dev)
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_DEPENDS "libxxhash-dev, pkg-config")
+set(CPACK_DEBIAN_C_PACKAGE_NAME libposy-c0)
+set(CPACK_DEBIAN_C_PACKAGE_SECTION libs)
+set(CPACK_DEBIAN_C_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_TOOL_PACKAGE_NAME posy)
 set(CPACK_DEBIAN_TOOL_PACKAGE_SECTION utils)
 set(CPACK_DEBIAN_TOOL_PACKAGE_SHLIBDEPS ON)
@@ -40,12 +50,17 @@ set(CPACK_RPM_FILE_NAME RPM-DEFAULT)
 set(CPACK_RPM_PACKAGE_LICENSE Apache-2.0)
 set(CPACK_RPM_LIBRARY_PACKAGE_NAME posy-devel)
 set(CPACK_RPM_LIBRARY_PACKAGE_REQUIRES "/usr/bin/pkg-config, pkgconfig(libxxhash)")
+set(CPACK_RPM_C_PACKAGE_NAME posy-c)
 set(CPACK_RPM_TOOL_PACKAGE_NAME posy)
 set(CPACK_RPM_EXCLUDE_FROM_AUTO_FILELIST_ADDITION  # folders that belong to others
   /usr/${CMAKE_INSTALL_LIBDIR}/cmake /usr/${CMAKE_INSTALL_LIBDIR}/pkgconfig /usr/share/bash-completion /usr/share/bash-completion/completions
   /usr/share/fish /usr/share/fish/vendor_completions.d /usr/share/zsh /usr/share/zsh/site-functions
   /usr/share/man /usr/share/man/man1)
 
+if(POSY_C)
+  string(APPEND CPACK_DEBIAN_LIBRARY_PACKAGE_DEPENDS ", libposy-c0 (= ${PROJECT_VERSION}-1)")
+  string(APPEND CPACK_RPM_LIBRARY_PACKAGE_REQUIRES ", posy-c = ${PROJECT_VERSION}")
+endif()
 if(POSY_MD5)
   string(APPEND CPACK_DEBIAN_LIBRARY_PACKAGE_DEPENDS ", libssl-dev")
   string(APPEND CPACK_RPM_LIBRARY_PACKAGE_REQUIRES ", pkgconfig(libcrypto)")

@@ -45,7 +45,7 @@ class Posy(ConanFile):
         toolchain = CMakeToolchain(self)
         toolchain.cache_variables.update({
             "POSY_MD5": bool(self.options.md5), "POSY_HTTP_CACHE": bool(self.options.http_cache),
-            "POSY_TOOL": False, "POSY_TESTS": False})
+            "POSY_TOOL": False, "POSY_TESTS": False, "POSY_C": False})
         toolchain.generate()
         CMakeDeps(self).generate()
         PkgConfigDeps(self).generate()

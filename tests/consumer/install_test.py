@@ -23,6 +23,7 @@ class Install(Ways):
         self.assertLessEqual(OF_TOOL, files(self.prefix))
         self.assertIn("posy", self.run_in(self.home, ".local/bin/posy --version"))
         self.build_against_prefix()
+        self.build_in_c_against_prefix()
 
     def test_what_was_installed_can_be_removed(self):
         install, remove = blocks("From source", "sh")
@@ -34,7 +35,9 @@ class Install(Ways):
         self.run_in(SOURCE, install + " --component tool")
         self.assertEqual(files(self.prefix), OF_TOOL)
         self.run_in(SOURCE, install + " --component library")
-        self.assertIn("include/posy/bloom_filter.hpp", files(self.prefix))
+        self.assertLessEqual({"include/posy/bloom_filter.hpp", "include/posy.h"}, files(self.prefix))
+        self.run_in(SOURCE, f"rm -r {self.prefix} && {install} --component c")
+        self.assertEqual({re.sub(r"\d+\.\d+\.\d+$", "VERSION", file) for file in files(self.prefix)}, {"lib/libposy-c.so.0", "lib/libposy-c.so.VERSION"})
 
     @unittest.skipUnless(os.path.exists(os.path.join(BUILD, "build.ninja")), "built by another tool than Ninja")
     def test_run_builds_all_that_is_installed(self):
@@ -43,7 +46,7 @@ class Install(Ways):
         self.run_in(SOURCE, blocks("From source", "sh")[0])
         libraries = {os.path.basename(file) for file in files(self.prefix) if file.endswith((".a", ".so"))}
         self.assertLessEqual(libraries | {"posy"}, {os.path.basename(line) for line in built.stdout.split()})
-        self.assertEqual(len(libraries), 2)
+        self.assertEqual(len(libraries), 3)
 
     def test_versions_agree(self):
         with open(os.path.join(SOURCE, "CMakeLists.txt"), encoding="utf-8") as file:

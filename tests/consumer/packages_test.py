@@ -51,13 +51,16 @@ class Packages(Ways):
         self.assertLessEqual({"share/man/man1/posy.1.gz", "share/bash-completion/completions/posy", "share/doc/posy/copyright",
                               "share/zsh/vendor-completions/_posy", "share/doc/libposy-dev/copyright"}, installed)
         self.build_against_prefix()
+        self.build_in_c_against_prefix()
         needs = {}
         for package in packages:
             name, maintainer, needs[name] = ask("dpkg-deb", "-W", "--showformat=${Package}\n${Maintainer}\n${Depends}", package)
             self.assertEqual(maintainer, "The Posy authors")
-        self.assertEqual(set(needs), {"libposy-dev", "posy"})
-        for needed in ("libxxhash-dev", "libssl-dev", "pkg-config"):
+        self.assertEqual(set(needs), {"libposy-dev", "libposy-c0", "posy"})
+        for needed in ("libxxhash-dev", "libssl-dev", "pkg-config", "libposy-c0 (= "):
             self.assertIn(needed, needs["libposy-dev"])
+        for needed in ("libc6", "libstdc++6", "libxxhash"):
+            self.assertIn(needed, needs["libposy-c0"])
         for needed in ("libc6", "libstdc++6", "libxxhash", "libssl", "libleveldb", "libfmt", "libpcap"):
             self.assertIn(needed, needs["posy"])
 
@@ -68,8 +71,8 @@ class Packages(Ways):
         needs = {}
         for package in packages:
             name, *needs[name] = ask("rpm", "-qp", "--queryformat", "%{NAME}\n[%{REQUIRENAME}\n]", package)
-        self.assertEqual(set(needs), {"posy", "posy-devel"})
-        self.assertLessEqual({"pkgconfig(libxxhash)", "pkgconfig(libcrypto)", "/usr/bin/pkg-config"}, set(needs["posy-devel"]))
+        self.assertEqual(set(needs), {"posy", "posy-c", "posy-devel"})
+        self.assertLessEqual({"pkgconfig(libxxhash)", "pkgconfig(libcrypto)", "/usr/bin/pkg-config", "posy-c"}, set(needs["posy-devel"]))
         self.assertIn("libxxhash.so.0()(64bit)", needs["posy"])
 
 

@@ -12,6 +12,7 @@ import unittest
 
 SOURCE, BUILD = (os.path.abspath(path) for path in sys.argv[1:3])
 EXAMPLE = os.path.join(SOURCE, "examples", "ten_lines.cpp")
+IN_C = os.path.join(SOURCE, "bindings", "c", "examples", "seen.c")
 CACHED = os.path.join(SOURCE, "tests", "consumer", "cached.cpp")
 SKIPPED = 77  # for ctest
 
@@ -70,6 +71,17 @@ class Ways(unittest.TestCase):
         self.build_by_find_package(*blocks("CMake: find_package", "sh"))
         self.run_in(self.project, *blocks("pkg-config", "sh"))
         self.expect(".")
+
+    def build_in_c_against_prefix(self):
+        """The same with a project in C, whose commands are in docs/c.md."""
+        with_cmake, with_pkg_config = blocks("In a project", "sh", "docs/c.md")
+        folder = os.path.join(self.project, "c")
+        os.mkdir(folder)
+        shutil.copy(IN_C, folder)
+        self.write(os.path.join("c", "CMakeLists.txt"), *blocks("In a project", "cmake", "docs/c.md"))
+        for commands, program in ((with_cmake, "build/seen"), (with_pkg_config, "./seen")):
+            self.run_in(folder, commands)
+            self.assertRegex(self.run_in(folder, program), r"^alice: 1, bob: 0\n1028 of a million absent keys")
 
 
 def need(program):

@@ -7,7 +7,7 @@ vcpkg_check_features(OUT_FEATURE_OPTIONS features FEATURES
   http-cache POSY_HTTP_CACHE
   md5 POSY_MD5)
 vcpkg_cmake_configure(SOURCE_PATH "${SOURCE_PATH}"
-  OPTIONS ${features} -DPOSY_TOOL=OFF -DPOSY_TESTS=OFF "-DPKG_CONFIG_EXECUTABLE=${PKGCONFIG}")
+  OPTIONS ${features} -DPOSY_TOOL=OFF -DPOSY_TESTS=OFF -DPOSY_C=OFF "-DPKG_CONFIG_EXECUTABLE=${PKGCONFIG}")
 vcpkg_cmake_install()
 vcpkg_cmake_config_fixup(CONFIG_PATH lib/cmake/posy)
 vcpkg_fixup_pkgconfig()
