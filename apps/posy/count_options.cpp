@@ -154,6 +154,8 @@ void count_options::check() const {
     constexpr std::uint64_t most = candidate_set::max_room / spare;
     if (top > most) throw wrong_use(fmt::format("--top is at most {}", most));
     if (groups == 0) throw wrong_use("--groups is at least 1");
+    if (!every.empty() && parse_duration("--every", every).count() == 0)
+        throw wrong_use("--every " + every + ": the interval must be longer than 0, e.g. 10s");
     if (!saved.empty() && !keys.files.empty())
         throw wrong_use(
             "--list prints the keys of a saved sketch and reads no others; look keys up with --ask");

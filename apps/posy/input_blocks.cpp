@@ -139,7 +139,7 @@ class block_source {
             if (compression_of(map_->bytes()) != compression::none) map_.reset();
         }
         open_ = true;
-        offset_ = 0;
+        offset_ = lines_ = 0;
     }
     void close() {
         map_.reset();
@@ -173,10 +173,20 @@ class block_source {
         b.piece.sequence = sequence_++;
         return b;
     }
-    [[noreturn]] void fail_in_quotes(std::uint64_t at) const {
-        throw failure(name() + ": at byte " + std::to_string(at) +
-                      ": a field begins with a quote and does not end, or not within 16 MiB" +
-                      (format().delimiter == '\t' ? "; if quotes are text here, say --delimiter '\\t'" : ""));
+    // The record that begins here in the text is too long, or has no end.
+    [[noreturn]] void fail_in_row(std::string_view text, std::size_t record) const {
+        const std::size_t quote = format().open_quote(text.substr(record));
+        const std::size_t at = record + (quote == std::string_view::npos ? 0 : quote);
+        const std::string_view before =
+            map_ ? text_of(map_->bytes().first(offset_ + at)) : text.substr(0, at);
+        const auto line = lines_ + static_cast<std::uint64_t>(std::ranges::count(before, '\n')) + 1;
+        throw failure(fmt::format(
+            "{}: at byte {}, line {}: {}", name(), offset_ + at, line,
+            quote == std::string_view::npos
+                ? "a row of more than 16 MiB; does it end with a newline?"
+                : std::string("a field begins with a quote and does not end, or not within 16 MiB") +
+                      (format().delimiter == '\t' ? "; if quotes are text here, say --delimiter '\\t'"
+                                                  : "")));
     }
 
     std::optional<held_block> next_mapped() {
@@ -187,8 +197,7 @@ class block_source {
         std::size_t end = 0;
         if (format().quotes) {
             end = format().last_end(rest.substr(0, least));
-            if (end == 0) end = format().end_of(rest, 0);
-            if (end == npos ? format().cut_off(rest) : end > least + longest_quoted) fail_in_quotes(offset_);
+            if (end == 0) end = end_of_long_row(rest.substr(0, least + longest_quoted));
         } else {
             end = rest.find(format().end, least - 1);
             if (end != npos) ++end;
@@ -196,11 +205,21 @@ class block_source {
         return piece(rest.substr(0, end), map_);
     }
 
+    // Of a mapped row that is no shorter than a block, or the last. No more is looked at than may be long.
+    std::size_t end_of_long_row(std::string_view text) const {
+        const std::size_t end = format().end_of(text, 0);
+        const bool is_last = offset_ + text.size() == map_->bytes().size();
+        if (end == std::string_view::npos &&
+            (!is_last || format().open_quote(text) != std::string_view::npos))
+            fail_in_row(text, 0);
+        return end;
+    }
+
     // Where the records end that have come whole, of which `before` bytes had none.
     std::size_t whole_records(std::string_view text, std::size_t before) const {
         if (format().quotes) {
             const std::size_t end = format().last_end(text);
-            if (text.size() - end > longest_quoted) fail_in_quotes(offset_ + end);
+            if (text.size() - end > longest_quoted) fail_in_row(text, end);
             return end;
         }
         const std::size_t last = text.substr(before).rfind(format().end);
@@ -232,11 +251,12 @@ class block_source {
         if (text->empty()) return std::nullopt;
         const std::string_view records(text->data(), text->size());
         if (ended_ && carry_.empty()) check_last(records);
+        if (format().quotes) lines_ += static_cast<std::uint64_t>(std::ranges::count(records, '\n'));
         return piece(records, text);
     }
     void check_last(std::string_view text) const {
         const std::size_t last = format().last_end(text);
-        if (last < text.size() && format().cut_off(text.substr(last))) fail_in_quotes(offset_ + last);
+        if (format().open_quote(text.substr(last)) != std::string_view::npos) fail_in_row(text, last);
     }
 
     const key_options& o_;
@@ -250,6 +270,7 @@ class block_source {
     std::optional<input_stream> stream_;
     std::vector<char> carry_;
     std::uint64_t offset_ = 0;
+    std::uint64_t lines_ = 0;  // before the offset, in a stream of quoted rows
     std::uint64_t sequence_ = 0;
 };
 

@@ -126,8 +126,12 @@ class key_reader {
     }
     void without_value(std::string_view record) const {
         if (trimmed(record).empty()) return;
-        const bool broken = !nlohmann::json::accept(record);
-        o_.missing(block_, record, broken ? "JSON in it" : "a value at " + o_.json_path);
+        if (!nlohmann::json::accept(record))
+            return o_.missing(block_, record, "JSON in it",
+                              "; each line must be JSON of its own: 'jq -c .' makes such lines");
+        const bool list = trimmed(record).starts_with('[');
+        o_.missing(block_, record, "a value at " + o_.json_path,
+                   list ? "; it is an array: 'jq -c .[]' makes a line of each element" : "");
     }
     void append(std::uint64_t number) {
         std::array<std::byte, 8> bytes;
@@ -172,11 +176,19 @@ std::string where(const block& block, std::string_view record) {
 
 void key_options::add_to(command_line& command, const std::string& name, const std::string& what) {
     command.add_option(name, files, what);
-    command.add_option(
-        "--field COLUMN", field,
-        "Column that is the key: its number, counted from 1, or its name in the first row, which is then no "
-        "key; several, e.g. city,country, are one key together; a column whose name is a number is given by "
-        "its place, with --header (default: the whole line)");
+    command
+        .add_option("--field COLUMN", field,
+                    "Column that is the key: its number, counted from 1, or its name in the first row, which "
+                    "is then no "
+                    "key; several, e.g. city,country, are one key together; a column whose name is a number "
+                    "is given by "
+                    "its place, with --header (default: the whole line)")
+        .check([](const std::string& text) {
+            return text.empty()
+                       ? "it is empty; give the number or the name of a column, and the number of one "
+                         "without a name"
+                       : std::string();
+        });
     command.add_flag("--csv", csv,
                      "Rows of CSV, with quotes as in RFC 4180 (default: if a file is named *.csv)");
     command.add_flag("--tsv", tsv, "The same with tabs (default: if a file is named *.tsv)")
@@ -319,14 +331,15 @@ std::optional<std::uint64_t> number_in(const key_options& options, const block& 
     return std::nullopt;
 }
 
-void key_options::missing(const block& block, std::string_view record, const std::string& what) const {
+void key_options::missing(const block& block, std::string_view record, const std::string& what,
+                          const std::string& hint) const {
     if (skip_missing) {
         std::atomic_ref(block.file->skipped).fetch_add(1, std::memory_order_relaxed);
         return;
     }
     const bool first = block.offset == 0 && record.data() == block.text.data();
     const bool names = first && json_path.empty() && !words && !has_header();
-    throw failure(where(block, record) + ": a record without " + what +
+    throw failure(where(block, record) + ": a record without " + what + hint +
                   (names ? "; if it has the names of columns, give --header" : "") +
                   "; --skip-missing skips such records");
 }

@@ -58,7 +58,8 @@ struct key_options {
     std::string shown(std::string_view key) const;
     bool several_fields() const { return field.find(',') != std::string::npos; }
     // Throws failure for a record without what it should have, unless such records are to be skipped.
-    void missing(const block&, std::string_view record, const std::string& what) const;
+    void missing(const block&, std::string_view record, const std::string& what,
+                 const std::string& hint = "") const;
     void refuse_both_from_stdin(const std::string& filter) const;
 };
 

@@ -56,11 +56,16 @@ std::size_t record_format::last_end(std::string_view text) const {
     return last;
 }
 
-bool record_format::cut_off(std::string_view last_record) const {
-    if (!quotes) return false;
-    std::string closed(last_record);
-    closed.push_back(end);  // would have ended it, if not for a quote
-    return end_of(closed, 0) == npos;
+std::size_t record_format::open_quote(std::string_view last_record) const {
+    if (!quotes) return npos;
+    for (std::size_t field = 0; field < last_record.size(); ++field) {
+        const std::size_t begin = field;
+        if (last_record[field] == '"') field = behind_quotes(last_record, field + 1);
+        if (field == npos) return begin;
+        field = last_record.find(delimiter, field);
+        if (field == npos) return npos;
+    }
+    return npos;
 }
 
 std::string_view record_format::take_row(std::string_view& text) const {

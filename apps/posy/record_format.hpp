@@ -24,8 +24,8 @@ struct record_format {
     std::size_t end_of(std::string_view text, std::size_t from) const;
     // Where the last record ends that ends in the text; 0 if none does. The text begins with a record.
     std::size_t last_end(std::string_view text) const;
-    // Does a quoted field of the last record have no end?
-    bool cut_off(std::string_view last_record) const;
+    // Where the quote is that opens a field without end, in the last record of a file; npos if none does.
+    std::size_t open_quote(std::string_view last_record) const;
     // Takes the first record off the text, without its end mark.
     std::string_view take_record(std::string_view& text) const {
         if (quotes) return take_row(text);

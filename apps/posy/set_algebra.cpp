@@ -57,6 +57,14 @@ bool unite_foreign(const std::vector<std::string>& files, const std::string& out
     return true;
 }
 
+// Of a reducer, whose filters come from mappers.
+result<void> hinted(result<void> done, bool streaming) {
+    if (done || !streaming || done.error().kind != error_kind::mismatch) return done;
+    error why = done.error();
+    why.message += "; all mappers need the same --items, --fpr and --seed";
+    return why;
+}
+
 void add_combination(command_line& app, const std::string& name, const std::string& what,
                      const std::string& examples, combination how) {
     struct state {
@@ -93,7 +101,7 @@ void add_combination(command_line& app, const std::string& name, const std::stri
             if (!all) {
                 all = std::move(body);
             } else {
-                take(how.combine(*all, body), file);
+                take(hinted(how.combine(*all, body), s->streaming), file);
             }
         };
         if (s->streaming) {

@@ -103,10 +103,11 @@ inline void require_right(const char* name, const workload& t, std::uint64_t abs
     std::exit(1);
 }
 
-// A folder that is removed in the end.
+// A folder of its own that is removed in the end.
 class scratch_folder {
   public:
-    explicit scratch_folder(const std::string& under) : path_(under + "/posy-stores-bench") {
+    explicit scratch_folder(const std::string& under)
+        : path_(under + "/posy-stores-bench-" + std::to_string(made_++)) {
         std::filesystem::remove_all(path_);
         std::filesystem::create_directories(under);
     }
@@ -116,6 +117,7 @@ class scratch_folder {
     const std::string& path() const { return path_; }
 
   private:
+    static inline int made_ = 0;
     std::string path_;
 };
 

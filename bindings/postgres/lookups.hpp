@@ -1,11 +1,15 @@
 // Lookups of keys in a value: the value is decoded once, and kept as long as the same one is asked.
 //
-// A scan hands the same value to every call. To tell that it is the same, nothing is decoded or fetched: a
-// value that is stored elsewhere is known by the pointer to it, any other by its address, its size and its
-// first and last bytes, the message's checksum among them. Two values that share all that and differ would
-// have to come one after the other in the same memory with the same checksum of 32 bits.
+// A scan hands the same value to every call. To tell that it is the same, nothing is decoded or fetched:
 //
-// Cost: comparing about a hundred bytes per call.
+//   stored elsewhere (TOAST)    the pointer to it
+//   up to 2 KiB                 all of its bytes: many values can pass through the same memory
+//   larger                      its address, its size, and its first and last 64 bytes. The last four are the
+//                               message's checksum, so two values in the same memory that share all that and
+//                               differ would need the same checksum of 32 bits
+//   larger and compressed       never known again: what its last bytes say depends on those before
+//
+// Cost: comparing these bytes per call, 20 ns for 1 KiB.
 #pragma once
 
 #include <algorithm>
@@ -18,31 +22,38 @@ namespace posy::postgres {
 class value_identity {
   public:
     bool is_of(const struct varlena* value) const {
-        const std::size_t size = VARSIZE_ANY(value);
-        if (VARATT_IS_EXTERNAL(value))
-            return VARATT_IS_EXTERNAL_ONDISK(value) && size == size_ && same_ends(value);
-        return value == address_ && size == size_ && same_ends(value);
+        if (VARSIZE_ANY(value) != size_ || !tells(value)) return false;
+        if (size_ <= sizeof bytes_) return std::memcmp(bytes_, value, size_) == 0;
+        return value == address_ && std::memcmp(bytes_, value, end) == 0 &&
+               std::memcmp(bytes_ + end, tail_of(value), end) == 0;
     }
     void set(const struct varlena* value) {
         address_ = value;
         size_ = VARSIZE_ANY(value);
-        std::memcpy(head_, value, std::min(size_, sizeof head_));
-        std::memcpy(tail_, tail_of(value), std::min(size_, sizeof tail_));
+        if (size_ <= sizeof bytes_) {
+            std::memcpy(bytes_, value, size_);
+        } else {
+            std::memcpy(bytes_, value, end);
+            std::memcpy(bytes_ + end, tail_of(value), end);
+        }
     }
     void forget() { size_ = 0; }
 
   private:
-    const char* tail_of(const struct varlena* value) const {
-        return reinterpret_cast<const char*>(value) + size_ - std::min(size_, sizeof tail_);
+    static constexpr std::size_t end = 64;
+
+    // A pointer into memory says nothing of what is there; one to TOAST does, as long as the query runs.
+    bool tells(const struct varlena* value) const {
+        if (VARATT_IS_EXTERNAL(value)) return VARATT_IS_EXTERNAL_ONDISK(value);
+        return size_ <= sizeof bytes_ || !VARATT_IS_COMPRESSED(value);
     }
-    bool same_ends(const struct varlena* value) const {
-        return std::memcmp(head_, value, std::min(size_, sizeof head_)) == 0 &&
-               std::memcmp(tail_, tail_of(value), std::min(size_, sizeof tail_)) == 0;
+    const char* tail_of(const struct varlena* value) const {
+        return reinterpret_cast<const char*>(value) + size_ - end;
     }
 
     const struct varlena* address_;
     std::size_t size_;
-    char head_[64], tail_[64];
+    char bytes_[2048];
 };
 
 // A decoded value and the hash of its keys.

@@ -20,7 +20,11 @@ class key_list {
   public:
     static constexpr bool is_map = std::is_same_v<Value, std::uint64_t>;
 
-    explicit key_list(double rate) : rate_(rate) {}
+    // A rate that cannot be is refused with the first row, not when all keys have been gathered.
+    explicit key_list(double rate) : rate_(rate) {
+        if (!(rate > 0 && rate <= 1))
+            throw exception(error::invalid("the rate must be above 0 and at most 1"));
+    }
 
     bool is_for(double rate) const { return rate == rate_; }
     void add(std::string_view key, Value value) {
@@ -32,19 +36,19 @@ class key_list {
         values_.insert(values_.end(), other.values_.begin(), other.values_.end());
     }
 
-    // Between processes of one server: as in memory.
-    value_bytes serialized() {
-        value_bytes bytes(sizeof rate_ + digests_.size() * sizeof(digest) +
-                          values_.size() * sizeof(std::uint64_t));
-        std::memcpy(bytes.data(), &rate_, sizeof rate_);
-        std::byte* at = bytes.data() + sizeof rate_;
+    Datum serialized() {
+        struct varlena* bytes = room_for(sizeof rate_ + digests_.size() * sizeof(digest) +
+                                         values_.size() * sizeof(std::uint64_t));
+        char* at = VARDATA(bytes);
+        std::memcpy(at, &rate_, sizeof rate_);
+        at += sizeof rate_;
         if (!digests_.empty()) std::memcpy(at, digests_.data(), digests_.size() * sizeof(digest));
         at += digests_.size() * sizeof(digest);
         if (!values_.empty()) std::memcpy(at, values_.data(), values_.size() * sizeof(std::uint64_t));
-        return bytes;
+        return PointerGetDatum(bytes);
     }
     static key_list deserialized(byte_view bytes) {
-        key_list list(0);
+        key_list list(1);
         std::memcpy(&list.rate_, bytes.data(), sizeof list.rate_);
         bytes = bytes.subspan(sizeof list.rate_);
         const std::size_t keys = bytes.size() / (sizeof(digest) + (is_map ? sizeof(std::uint64_t) : 0));

@@ -29,6 +29,7 @@ namespace posy::postgres {
 // What is left of an exception when it has been destroyed.
 struct failure {
     int code;
+    const char* hint;  // or null
     char text[1024];
 
     void take(int sql_code, const char* what);
@@ -81,7 +82,9 @@ struct owned {
     }
 };
 
-// Bytes as a value that SQL keeps. To be called in guarded(): it throws if there is no memory.
+// A value of this many bytes, yet to be written; and bytes as a value that SQL keeps. To be called in
+// guarded(): they throw if there is no memory.
+struct varlena* room_for(std::size_t bytes);
 Datum datum_of(byte_view bytes);
 inline byte_view bytes_of(const struct varlena* value) {
     return {reinterpret_cast<const std::byte*>(VARDATA_ANY(value)), VARSIZE_ANY_EXHDR(value)};

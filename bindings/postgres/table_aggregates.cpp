@@ -5,6 +5,8 @@
 // Filters and plain sketches depend on nothing but the keys, so that a parallel aggregate is bit for bit the
 // serial one.
 #include <cmath>
+#include <cstring>
+#include <type_traits>
 
 #include "aggregates.hpp"
 #include "posy/algebra.hpp"
@@ -45,6 +47,29 @@ struct filter_plan {
         return made;
     }
     static void put(bloom_filter& into, std::span<const digest> keys) { into.insert(keys); }
+
+    struct shape {
+        posy::geometry geometry;
+        posy::provenance provenance;
+    };
+    static_assert(std::is_trivially_copyable_v<shape>);
+    static Datum ship(const bloom_filter& filter) {
+        const shape of{filter.geometry(), filter.provenance()};
+        const auto words = std::as_bytes(filter.bits().words());
+        struct varlena* bytes = room_for(sizeof of + words.size());
+        std::memcpy(VARDATA(bytes), &of, sizeof of);
+        std::memcpy(VARDATA(bytes) + sizeof of, words.data(), words.size());
+        return PointerGetDatum(bytes);
+    }
+    static bloom_filter unship(byte_view bytes) {
+        shape of;
+        std::memcpy(&of, bytes.data(), sizeof of);
+        auto filter = *bloom_filter::make(of.geometry);
+        const auto words = std::as_writable_bytes(filter.bits().words());
+        std::memcpy(words.data(), bytes.data() + sizeof of, words.size());
+        filter.set_provenance(of.provenance);
+        return filter;
+    }
 };
 
 struct count_plan {
@@ -65,6 +90,8 @@ struct count_plan {
                                           counter_width::bits_64);
     }
     static void put(count_min& into, std::span<const digest> keys) { into.add(keys); }
+    static Datum ship(const count_min& counts) { return datum_of(to_bytes(counts)); }
+    static count_min unship(byte_view bytes) { return *read_value<count_min>(bytes); }
 };
 
 template <class Plan>
@@ -82,8 +109,8 @@ class table_state {
     }
     void absorb(const body& other) { *unite(flushed(), other); }
     void absorb(table_state&& other) { absorb(other.flushed()); }
-    value_bytes serialized() { return to_bytes(flushed()); }
-    static table_state deserialized(byte_view bytes) { return table_state(*read_value<body>(bytes)); }
+    Datum serialized() { return Plan::ship(flushed()); }
+    static table_state deserialized(byte_view bytes) { return table_state(Plan::unship(bytes)); }
     value_bytes value() { return write_value(flushed()); }
 
   private:

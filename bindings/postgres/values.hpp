@@ -1,8 +1,9 @@
 // What a value of an SQL type holds: one message (docs/format.md) of the type's kind, and nothing after it.
 //
 // A value is validated once, where it enters: value_of_text() and value_of_bytes() accept only what
-// read_value() reads. The array of a filter is coded, so that equal filters are equal bytes however they were
-// coded when they came. This file knows nothing of the server, so that it can be tested without one.
+// read_value() reads. The array of a filter is coded where that saves 3 % or more, so that equal filters are
+// equal bytes however they were coded when they came. This file knows nothing of the server, so that it can
+// be tested without one.
 //
 // Cost: a pass over the bytes, and decoding. Thread safety: functions are pure.
 #pragma once

@@ -91,9 +91,9 @@ draft draft_of(const Body& body, const packing&) {
     return d;
 }
 
-// Hands the bytes of the message to `put`, piece by piece.
-template <class Put>
-result<void> emit(body_ref body, const packing& how, Put put) {
+// Calls begin(size of the message), and hands its bytes to `put`, piece by piece.
+template <class Begin, class Put>
+result<void> emit(body_ref body, const packing& how, Begin begin, Put put) {
     draft d = std::visit([&](const auto* each) { return draft_of(*each, how); }, body.get());
     d.header.generation = how.generation;
     d.header.payload_size = d.payload.size();
@@ -103,6 +103,7 @@ result<void> emit(body_ref body, const packing& how, Put put) {
     sum.add(d.payload);
     std::array<std::byte, frame::checksum_size> trailer;
     store_little(trailer.data(), sum.value());
+    begin(header.size() + d.payload.size() + trailer.size());
     for (const byte_view piece : {byte_view(header), d.payload, byte_view(trailer)}) {
         if (auto done = put(piece); !done) return done;
     }
@@ -113,15 +114,18 @@ result<void> emit(body_ref body, const packing& how, Put put) {
 
 std::vector<std::byte> to_bytes(body_ref body, const packing& how) {
     std::vector<std::byte> bytes;
-    (void)emit(body, how, [&](byte_view piece) -> result<void> {
-        bytes.insert(bytes.end(), piece.begin(), piece.end());
-        return {};
-    });
+    (void)emit(
+        body, how, [&](std::size_t size) { bytes.reserve(size); },
+        [&](byte_view piece) -> result<void> {
+            bytes.insert(bytes.end(), piece.begin(), piece.end());
+            return {};
+        });
     return bytes;
 }
 
 result<void> write_message(int file, body_ref body, const packing& how) {
-    return emit(body, how, [&](byte_view piece) { return base::write_fully(file, piece); });
+    return emit(
+        body, how, [](std::size_t) {}, [&](byte_view piece) { return base::write_fully(file, piece); });
 }
 
 result<void> save(const std::filesystem::path& path, body_ref body, const packing& how) {

@@ -7,6 +7,7 @@
 #include <xxhash.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "base/mix.hpp"
@@ -20,12 +21,28 @@ namespace {
 constexpr std::size_t trailer = 3;
 constexpr unsigned most_columns = 31, seeds = 8;
 
+// The table's bits divided by columns, in every lookup: of a small table by a product, which takes a third of
+// the time. 2^40/columns is rounded up by less than one, so the quotient is exact below 2^40/31 bits, and the
+// product fits below 2^24.
+constexpr std::uint64_t divided(std::uint64_t bits, unsigned columns) {
+    constexpr auto reciprocals = [] {
+        std::array<std::uint64_t, most_columns + 1> all{};
+        for (unsigned c = 1; c <= most_columns; ++c) all[c] = ((std::uint64_t{1} << 40) + c - 1) / c;
+        return all;
+    }();
+    if (bits < std::uint64_t{1} << 24) [[likely]]
+        return bits * reciprocals[columns] >> 40;
+    return columns == 0 ? 0 : bits / columns;
+}
+static_assert(divided(560, 16) == 35 && divided(559, 16) == 34 && divided(560, 0) == 0 &&
+              divided((1 << 24) - 1, 31) == ((1 << 24) - 1) / 31);
+
 struct block_shape {
     unsigned columns, seed;
     std::uint64_t unknowns;
 
     block_shape(std::size_t table_bytes, unsigned column_count, unsigned seed_number)
-        : columns(column_count), seed(seed_number), unknowns(columns == 0 ? 0 : 8 * table_bytes / columns) {}
+        : columns(column_count), seed(seed_number), unknowns(divided(8 * table_bytes, columns)) {}
 
     unsigned width() const {
         return static_cast<unsigned>(std::min<std::uint64_t>(unknowns, sealed::window));

@@ -39,6 +39,11 @@ struct shape {
 // more is dealt out on the way: with `spare` extras for `left` words, the next word gets one with odds spare
 // : left.
 states after_key(unsigned ones, unsigned twos, const shape& line) {
+    struct chances {
+        double one, two;  // that the draws of a word avoid one given bit, or two
+    };
+    const auto with = [&](unsigned draws) { return chances{line.avoid(1, draws), line.avoid(2, draws)}; };
+    const std::array<chances, 2> avoid{with(line.k / words), with(line.k / words + 1)};  // by extra draws
     std::array<states, words> now{};  // by extras still to deal, and the state of the words seen so far
     now[line.k % words][state(0, 0)] = 1;
     for (unsigned word = 0; word < ones + twos; ++word) {
@@ -46,18 +51,19 @@ states after_key(unsigned ones, unsigned twos, const shape& line) {
         std::array<states, words> next{};
         for (unsigned spare = 0; spare < words; ++spare) {
             for (unsigned place = 0; place < now[spare].size(); ++place) {
+                if (now[spare][place] == 0) continue;
                 for (unsigned extra = 0; extra <= std::min(spare, 1U); ++extra) {
                     const double p = now[spare][place] * (extra != 0 ? spare : left - spare) / left;
                     if (p == 0) continue;
-                    const unsigned draws = line.k / words + extra;
+                    const auto [one, two] = avoid[extra];
                     states& to = next[spare - extra];
                     if (word < ones) {
-                        to[place + state(1, 0)] += p * line.avoid(1, draws);
-                        to[place] += p * (1 - line.avoid(1, draws));
+                        to[place + state(1, 0)] += p * one;
+                        to[place] += p * (1 - one);
                     } else {
-                        to[place + state(0, 1)] += p * line.avoid(2, draws);
-                        to[place + state(1, 0)] += p * 2 * (line.avoid(1, draws) - line.avoid(2, draws));
-                        to[place] += p * (1 - 2 * line.avoid(1, draws) + line.avoid(2, draws));
+                        to[place + state(0, 1)] += p * two;
+                        to[place + state(1, 0)] += p * 2 * (one - two);
+                        to[place] += p * (1 - 2 * one + two);
                     }
                 }
             }
@@ -89,9 +95,11 @@ struct step {
 
 // P(hit | x keys in the line), x = 0..most.
 std::vector<double> tabulate_hits(const shape& line, unsigned most) {
+    // A query never gets into other states: up to eight hashes have a word each, which leaves 9 of the 45.
+    const unsigned queried = std::min(line.k, words), most_twos = line.k - queried;
     std::vector<step> steps;
-    for (unsigned ones = 0; ones <= words; ++ones) {
-        for (unsigned twos = 0; ones + twos <= words; ++twos) {
+    for (unsigned ones = 0; ones <= queried; ++ones) {
+        for (unsigned twos = 0; twos <= std::min(most_twos, queried - ones); ++twos) {
             const states to = after_key(ones, twos, line);
             for (unsigned place = 0; place < to.size(); ++place) {
                 if (to[place] > 0) steps.push_back({state(ones, twos), place, to[place]});

@@ -3,6 +3,9 @@
 A server finds its extensions by its own place. So a test has a tree with copies of the server's programs, links to its other
 files, and the extension among them; nothing is installed, and no service is touched. The server does not run as root, so root
 hands it to the user "postgres".
+
+An extension with sanitizers needs their libraries in the server: POSY_SERVER_PRELOAD names them, separated by colons. What they
+find is in files beside the server's log, and the error of whoever ends the server.
 """
 import glob
 import os
@@ -91,8 +94,24 @@ class Server:
         options = [each for setting in settings for each in ("-c", setting)]
         with open(self.log, "ab") as log:
             self.process = subprocess.Popen(as_user([os.path.join(self.tree.bin, "postgres"), "-D", self.data, *options]),
-                                            cwd=self.folder, stdout=log, stderr=log)
+                                            cwd=self.folder, stdout=log, stderr=log, env=self.environment())
         self.wait()
+
+    def environment(self):
+        preload = os.environ.get("POSY_SERVER_PRELOAD")
+        if not preload:
+            return None
+        # The server keeps its memory to the end of a process, and all of that would be called a leak.
+        options = f"log_path={self.folder}/sanitizer:halt_on_error=1:print_stacktrace=1:abort_on_error=1:detect_leaks=0"
+        return dict(os.environ, LD_PRELOAD=preload, ASAN_OPTIONS=options, UBSAN_OPTIONS=options)
+
+    def findings(self):
+        """What sanitizers have found in the extension."""
+        found = ""
+        for path in glob.glob(os.path.join(self.folder, "sanitizer*")):
+            with open(path, encoding="utf-8", errors="replace") as file:
+                found += file.read()
+        return found
 
     def wait(self):
         """Until it answers queries."""
@@ -102,7 +121,10 @@ class Server:
         if self.process:
             self.process.terminate()
             self.process.wait(60)
+        found = self.findings()
         shutil.rmtree(self.folder)
+        if found:
+            raise AssertionError(found)
 
     def __enter__(self):
         return self

@@ -85,6 +85,8 @@ class Formats(ToolTest):
     def test_json_paths_and_json_that_is_none(self):
         self.assertEqual(self.fields("--json-path", ".user.id", stdin='{"user": {"id": 7}}\n'), ["7"])
         self.fails("count", "--json-path", "user.id", stdin="{bad\n", saying="a record without JSON in it")
+        self.fails("count", "--json-path", "id", stdin='{\n  "id": 7\n}\n', saying="line 1: a record without JSON in it; each line must be JSON of its own: 'jq -c .'")
+        self.fails("count", "--json-path", "id", stdin='[{"id": 7}, {"id": 8}]\n', saying="without a value at id; it is an array: 'jq -c .[]'")
 
     def test_large_integers_of_json_are_different_keys(self):
         numbers = ["18446744073709551615", "18446744073709551616", "18446744073709551617", "-9223372036854775809", "1.5", "true"]
@@ -161,8 +163,26 @@ class Formats(ToolTest):
 
     def test_a_quote_that_does_not_end(self):
         self.write("bad.csv", 'a,b\n"c,d\n')
-        self.fails("build", "bad.csv", "--field", "1", "-n", "9", "-o", "f", saying="bad.csv: at byte 4: a field begins with a quote and does not end")
-        self.fails("build", "--csv", "--field", "1", "-n", "9", "-o", "f", stdin='a,b\n"c,d\n', saying="at byte 4: a field begins with a quote")
+        self.fails("build", "bad.csv", "--field", "1", "-n", "9", "-o", "f", saying="bad.csv: at byte 4, line 2: a field begins with a quote and does not end")
+        self.fails("build", "--csv", "--field", "1", "-n", "9", "-o", "f", stdin='a,b\n"c,d\n', saying="at byte 4, line 2: a field begins with a quote")
+        # The place is that of the quote, in rows that have newlines in them, and behind many blocks.
+        rows = '"a\nb",1\n' * 500_000 + 'x,y,"z\n' + "a,1\n" * 1000
+        self.write("bad.csv", rows)
+        for command in (["bad.csv"], ["--csv"]):
+            self.fails("build", *command, "--field", "1", "-n", "9", "-o", "f", stdin=rows.encode(),
+                       saying="at byte 4000004, line 1000001: a field begins with a quote")
+
+    def test_a_quote_that_does_not_end_takes_little_memory(self):
+        self.write("bad.csv", "a,1\n" + '"b,2\n' + "c,3\n" * 25_000_000)
+        kilobytes = 250_000 + 100_000  # the file is mapped; the rest is the program and 16 MiB of text
+        done = subprocess.run(["bash", "-c", f"ulimit -v {kilobytes}; exec '{POSY}' build --threads 1 bad.csv --field 1 -n 9 -o f"], cwd=self.dir, capture_output=True)
+        self.assertIn(b"bad.csv: at byte 4, line 2: a field begins with a quote and does not end, or not within 16 MiB", done.stderr)
+        self.write("bad.csv", "a," + "x" * 20_000_000 + "\n")
+        self.fails("build", "bad.csv", "--field", "1", "-n", "9", "-o", "f", saying="at byte 0, line 1: a row of more than 16 MiB")
+
+    def test_a_column_has_a_number_or_a_name(self):
+        self.fails("count", "--field", "", stdin="a\tb\n", saying="--field: it is empty; give the number or the name of a column")
+        self.fails("count", "--every", "0s", stdin="a\n", saying="--every 0s: the interval must be longer than 0")
 
     def test_headers_and_names(self):
         text = "\ufeffcity,country,people\r\nParis,France,2\r\nParis,Texas,3\r\n"

@@ -144,7 +144,7 @@ class Inputs(ToolTest):
 
     def test_odd_options(self):
         self.write("t.tsv", 'a\t"q\n')
-        self.fails("build", "t.tsv", "--field", "2", "-o", "f.posy", saying="at byte 0: a field begins with a quote and does not end")
+        self.fails("build", "t.tsv", "--field", "2", "-o", "f.posy", saying="at byte 2, line 1: a field begins with a quote and does not end")
         self.posy("build", "t.tsv", "--field", "2", "-f", "1e-9", "-o", "f.posy", "--delimiter", "\\t")
         self.assertEqual(self.posy("query", "f.posy", stdin='"q\n'), b'"q\n')
         self.fails("build", "t.tsv", "--field", "1", "--delimiter", "::", "-o", "x", saying="one character")

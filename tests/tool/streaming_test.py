@@ -109,7 +109,19 @@ class Streaming(ToolTest):
         refused(b"filter\t\n", "line 1: ")
         other = self.map(("build", "--items", "20k", "--streaming", "-o", "-"), self.splits[0])[1]
         refused(line + other, "standard input: line 2: the filters differ in")
+        refused(line + other, "all mappers need the same --items, --fpr and --seed")
+        refused(b"fil", "line 1: it does not begin with 'filter' and a tab")
         self.fails("build", "--items", "10", "--streaming", "-o", "x", saying="--streaming writes to standard output", stdin="a\n")
+
+    def test_a_line_is_no_longer_than_the_limits_allow(self):
+        line = self.map(TRAIN, self.splits[0])[1]
+        self.posy("union", "--streaming", "-", "--max-array", "1MiB", "-o", "x", stdin=line)
+        self.fails("union", "--streaming", "-", "--max-array", "1MiB", "-o", "x", stdin=line + b"filter\t" + b"A" * 4_000_000,
+                   saying="standard input: line 2: it is longer than ")
+        # What does not begin as it should is refused before it is read: this one never ends.
+        with open("/dev/zero", "rb") as endless:
+            done = subprocess.run([POSY, "union", "--streaming", "-"], stdin=endless, capture_output=True, timeout=60)
+        self.assertIn(b"line 1: it does not begin with 'filter' and a tab", done.stderr)
 
 
 if __name__ == "__main__":
