@@ -28,7 +28,9 @@ any_filter guava_filter(const placing& how, std::optional<byte_view> bits) {
     append_big(head, static_cast<std::uint32_t>(how.bits / 64));
     return owned<array_filter>(array_filter::form{.dialect = wide ? dialect::guava_64 : dialect::guava_32,
                                                   .hash = "Murmur3, 128 bits",
-                                                  .words_are_big_endian = true},
+                                                  .words_are_big_endian = true,
+                                                  .rate = wide ? nullptr : rate_of_31_bits,
+                                                  .planned = classical_purpose(how)},
                                std::move(head),
                                bits ? placed_bits(how, with_words_turned(*bits)) : placed_bits(how));
 }

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "hadoop.hpp"
+#include "item_count.hpp"
 
 namespace posy::foreign {
 namespace {
@@ -46,6 +47,9 @@ class hadoop_counters final : public foreign_filter {
         for (std::uint64_t at = 0; at < how_.bits; ++at) f.ones += counter(at) != 0;
         f.false_positive_rate =
             std::pow(static_cast<double>(f.ones) / static_cast<double>(f.bits), how_.hashes);
+        item_count counted;
+        counted.add(f.bits, f.hashes, f.ones);
+        f.different_items = counted.items();
         return f;
     }
 

@@ -74,9 +74,11 @@ std::vector<std::byte> head_for(std::uint64_t size) {
 }
 
 any_filter parquet_filter(std::vector<std::byte> head, placed_bits bits) {
-    return owned<array_filter>(
-        array_filter::form{.dialect = dialect::parquet, .hash = "XXH64", .rate = rate_of_blocks},
-        std::move(head), std::move(bits));
+    return owned<array_filter>(array_filter::form{.dialect = dialect::parquet,
+                                                  .hash = "XXH64",
+                                                  .rate = rate_of_blocks,
+                                                  .bits_of_block = block_bits},
+                               std::move(head), std::move(bits));
 }
 
 placing blocks_of(std::uint64_t bytes) { return {.bits = 8 * bytes, .hashes = 8, .place = place_in_block}; }
