@@ -1,6 +1,9 @@
 // com.google.common.hash.BloomFilter: i8 strategy, u8 hashes, i32 words, u64[words], big-endian. Keys are
 // what a funnel makes of them: text as UTF-8 (stringFunnel) or as UTF-16 (unencodedCharsFunnel), a long as
 // its eight bytes.
+#include <algorithm>
+#include <cmath>
+
 #include "dialects.hpp"
 #include "foreign_hashes.hpp"
 
@@ -54,10 +57,12 @@ any_filter read_guava(byte_view bytes, const dialect_options&) {
                         bytes.subspan(guava_head));
 }
 
+// The number of hashes follows from the rate alone, since Guava 33.
 template <bool wide>
 any_filter make_guava(std::uint64_t items, double rate, const dialect_options&) {
     auto how = java_size(items, rate);
     if (!how) return how.error();
+    how->hashes = static_cast<unsigned>(std::clamp(std::lround(-std::log2(rate)), 1L, 255L));
     how->place = wide ? place_wide : place_narrow;
     return guava_filter(*how, {});
 }

@@ -20,7 +20,7 @@ FORMATS = [("spark-v1", [], 0), ("spark-v2", [], 0), ("spark-v2", ["--seed", "30
            ("guava-32", [], 0), ("guava-64", [], 0), ("parquet", [], 0)]
 FORMATS += [(name, options, hash_) for name in ["hadoop", "hadoop-counting", "hadoop-dynamic", "hadoop-retouched"]
             for options, hash_ in [([], MURMUR), (["--jenkins"], JENKINS)]]
-SIZES = [(1, 0.01), (7, 0.2), (100, 1e-6), (1000, 0.01), (2000, 0.05)]
+SIZES = [(1, 0.01), (7, 0.2), (100, 1e-5), (1000, 0.01), (2000, 0.05)]
 
 
 class Java:

@@ -14,8 +14,8 @@ ROWS, DIFFERENT = 4096, 150
 # Of each column the values that row i has and, for DuckDB, its type.
 COLUMNS = {
     "s": (lambda i: f"ké€y{i}", "VARCHAR", pyarrow.string()),
-    "l": (lambda i: (i - 70) * 10 ** 15, "BIGINT", pyarrow.int64()),
-    "d": (lambda i: (i - 70) * 10 ** 7, "INTEGER", pyarrow.int32()),
+    "l": (lambda i: (i - 70) * 10 ** 12, "BIGINT", pyarrow.int64()),
+    "d": (lambda i: (i - 70) * 10 ** 6, "INTEGER", pyarrow.int32()),
     "u": (lambda i: 3 * 10 ** 9 + i, "UINTEGER", pyarrow.uint32()),
     "f": (lambda i: (i - 70) / 8, "FLOAT", pyarrow.float32()),
     "g": (lambda i: (i - 70) / 7, "DOUBLE", pyarrow.float64()),
@@ -45,9 +45,8 @@ class ParquetPeers(ToolTest):
                               for name, (of, _, type_) in COLUMNS.items()})
 
     def write_by_duckdb(self, name):
-        table = self.table()  # which DuckDB finds by this name
-        self.duck.execute(f"COPY table TO '{self.path(name)}' (FORMAT parquet, ROW_GROUP_SIZE {ROWS})")
-        return len(table)
+        self.duck.register("rows", self.table())
+        self.duck.execute(f"COPY rows TO '{self.path(name)}' (FORMAT parquet, ROW_GROUP_SIZE {ROWS})")
 
     def write_by_pyarrow(self, name, table, items):
         pyarrow.parquet.write_table(table, self.path(name), row_group_size=ROWS, bloom_filter_options={
@@ -70,11 +69,13 @@ class ParquetPeers(ToolTest):
         wrong = 0
         for column in COLUMNS:
             with self.subTest(name, column=column):
-                there, others = values(column, 0, 2 * DIFFERENT), values(column, 1000, 1600)
+                there, others = values(column, 0, 2 * DIFFERENT), values(column, 1000, 1300)
                 self.assertEqual(self.found(name, column, there), [str(value) for value in there])
-                by_duckdb = [str(value) for value in there + others if self.may_be_there(name, column, value)]
-                self.assertEqual(self.found(name, column, there + others), by_duckdb)
-                wrong += len(by_duckdb) - len(there)
+                by_duckdb = [str(value) for value in others if self.may_be_there(name, column, value)]
+                self.assertTrue(all(self.may_be_there(name, column, value) for value in there[::10]))
+                # A present one among them: a query that finds nothing ends with another status.
+                self.assertEqual(self.found(name, column, there[:1] + others), [str(there[0])] + by_duckdb)
+                wrong += len(by_duckdb)
         return wrong
 
     def test_files_of_duckdb(self):
@@ -98,9 +99,9 @@ class ParquetPeers(ToolTest):
 
     def test_duckdb_asks_what_posy_wrote(self):
         """A file in whose place of the filter stands that of other keys: DuckDB believes it, and skips the row group."""
-        keys, others = values("s", 0, 1000), values("s", 1000, 2000)
+        keys, others = values("s", 0, 500), values("s", 500, 1000)
         table = pyarrow.table({"s": pyarrow.array(keys)})
-        self.write_by_pyarrow("t", table, 1000)
+        self.write_by_pyarrow("t", table, 500)
         self.write("others", as_lines(others))
         self.posy("build", "others", "--format", "parquet", "--fpr", "0.05", "-o", "ours")
         theirs, ours, file = self.posy("convert", "t", "--column", "s", "--to", "parquet"), self.read("ours"), self.read("t")
@@ -114,7 +115,7 @@ class ParquetPeers(ToolTest):
         excluded = next(key for key in keys[1:-1] if key not in found)
 
         def rows(name):
-            return self.duck.execute(f"SELECT count(*) FROM '{self.path(name)}' WHERE s = ?", [excluded]).fetchone()[0]
+            return self.duck.execute(f"SELECT count(*) FROM read_parquet('{self.path(name)}') WHERE s = ?", [excluded]).fetchone()[0]
         self.assertEqual((rows("t"), rows("forged")), (1, 0))
 
     def test_numbers_that_a_column_cannot_have(self):

@@ -219,6 +219,7 @@ public class Peers {
                 Hadoop retouched = Hadoop.read("hadoop-retouched", Files.readAllBytes(Path.of(words[2])));
                 var filter = (RetouchedBloomFilter) retouched.filter();
                 for (String key : Files.readAllLines(Path.of(words[1]))) {
+                    if (!filter.membershipTest(Hadoop.keyOf(key))) continue;  // another's bit was its own
                     filter.addFalsePositive(Hadoop.keyOf(key));
                     filter.selectiveClearing(Hadoop.keyOf(key), RemoveScheme.MINIMUM_FN);
                 }
