@@ -48,7 +48,8 @@ namespace {
 // What Java's ObjectOutputStream has written: the error names the class and the way that works.
 std::optional<error> by_java_itself(byte_view bytes) {
     constexpr std::size_t name_at = 8;  // behind the magic, the version, "an object" and "its class"
-    if (bytes.size() < name_at || foreign::load_big<std::uint32_t>(bytes.data()) != 0xaced0005) return std::nullopt;
+    if (bytes.size() < name_at || foreign::load_big<std::uint32_t>(bytes.data()) != 0xaced0005)
+        return std::nullopt;
     std::string name;
     const std::size_t size = foreign::load_big<std::uint16_t>(bytes.data() + 6);
     if (bytes[4] == std::byte{'s'} && bytes[5] == std::byte{'r'} && size <= bytes.size() - name_at)

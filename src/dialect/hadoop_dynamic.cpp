@@ -117,6 +117,7 @@ any_filter read_dynamic(byte_view bytes, const dialect_options&) {
 }
 
 any_filter make_dynamic(std::uint64_t items, double rate, const dialect_options& o) {
+    if (items > 0x7fffffff) return error::too_large("a row of Hadoop's is for fewer than 2^31 items");
     const auto how = hadoop_size(items, rate, o);
     if (!how) return how.error();
     return owned<hadoop_rows>(*how, static_cast<std::uint32_t>(items), 0,
