@@ -158,7 +158,9 @@ std::string describe(const foreign_filter& filter, const std::string& name, bool
     s.add("fill", static_cast<double>(about.ones) / static_cast<double>(about.bits), "fill",
           fixed(100 * static_cast<double>(about.ones) / static_cast<double>(about.bits), 2) + " %");
     s.add_rate("false_positive_rate", about.false_positive_rate, "false-positive rate");
-    if (about.planned) s.add_rate("planned_rate", about.planned->rate, "  planned");
+    if (about.planned)
+        s.add("planned_rate", about.planned->rate, "  planned",
+              (about.planned->stated ? "" : "about ") + rate(about.planned->rate));
     s.add_bytes("message_bytes", filter.to_bytes().size(), "size, unpacked");
     return s.print(json);
 }

@@ -16,9 +16,10 @@ unsigned classical_hashes(double bits_per_item) {
     return static_cast<unsigned>(std::max(1L, std::lround(bits_per_item * std::numbers::ln2)));
 }
 
-foreign_filter::purpose classical_purpose(const placing& how) {
-    const double items = static_cast<double>(how.bits) * std::numbers::ln2 / how.hashes;
-    return {static_cast<std::uint64_t>(items), std::exp2(-static_cast<double>(how.hashes)), false};
+foreign_filter::purpose classical_purpose(const placing& how, bool cut_off) {
+    const double hashes = how.hashes + (cut_off ? 0.5 : 0);
+    const double items = static_cast<double>(how.bits) * std::numbers::ln2 / hashes;
+    return {static_cast<std::uint64_t>(items), std::exp2(-hashes), false};
 }
 
 result<void> array_filter::insert(byte_view key) {

@@ -32,8 +32,9 @@ const Filter* same_kind(const Filter& one, const foreign_filter& other) {
 // Classical sizes (003, section 2.1), truncated as programs in Java and C have it.
 std::uint64_t classical_bits(std::uint64_t items, double rate);
 unsigned classical_hashes(double bits_per_item);
-// What an array is for whose program took the best number of hashes for it.
-foreign_filter::purpose classical_purpose(const placing&);
+// What an array is for, about, whose program took the best number of hashes for it: rounded, or cut off to a
+// whole number.
+foreign_filter::purpose classical_purpose(const placing&, bool cut_off = false);
 
 class array_filter final : public foreign_filter {
   public:

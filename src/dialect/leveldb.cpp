@@ -27,7 +27,7 @@ any_filter leveldb_filter(placed_bits bits) {
     const auto hashes = static_cast<std::byte>(bits.how().hashes);
     return owned<array_filter>(
         array_filter::form{
-            .dialect = dialect::leveldb, .hash = "LevelDB's", .planned = classical_purpose(bits.how())},
+            .dialect = dialect::leveldb, .hash = "LevelDB's", .planned = classical_purpose(bits.how(), true)},
         std::vector<std::byte>{}, std::move(bits), std::vector<std::byte>{hashes});
 }
 
