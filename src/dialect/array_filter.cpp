@@ -55,9 +55,13 @@ foreign_filter::facts array_filter::about() const {
             .false_positive_rate = form_.rate ? form_.rate(bits_) : bits_.false_positive_rate(),
             .planned = form_.planned,
             .hash = form_.hash};
-    item_count counted;
-    counted.add(f.bits, f.hashes, f.ones, form_.bits_of_block == 0 ? 0 : f.bits / form_.bits_of_block);
-    f.different_items = counted.items();
+    // Above this some bits are reached so much more often than others that their number does not tell.
+    constexpr std::uint64_t most_even = std::uint64_t{1} << 27;
+    if (form_.rate != rate_of_31_bits || f.bits <= most_even) {
+        item_count counted;
+        counted.add(f.bits, f.hashes, f.ones, form_.bits_of_block == 0 ? 0 : f.bits / form_.bits_of_block);
+        f.different_items = counted.items();
+    }
     if (form_.count_at) f.items = count();
     return f;
 }

@@ -57,7 +57,8 @@ any_filter read_guava(byte_view bytes, const dialect_options&) {
                         bytes.subspan(guava_head));
 }
 
-// The number of hashes follows from the rate alone, since Guava 33.
+// The number of hashes follows from the rate alone, as in Guava 33.4; before, it was that of the bits per
+// item.
 template <bool wide>
 any_filter make_guava(std::uint64_t items, double rate, const dialect_options&) {
     auto how = java_size(items, rate);

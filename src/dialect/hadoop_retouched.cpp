@@ -53,7 +53,7 @@ class hadoop_retouched_filter final : public foreign_filter {
         return {.bits = all_.bits.how().bits,
                 .hashes = all_.bits.how().hashes,
                 .ones = all_.bits.ones(),
-                .false_positive_rate = all_.bits.false_positive_rate(),
+                .false_positive_rate = rate_of_31_bits(all_.bits),
                 .hash = "that of Hadoop, with lists of keys"};
     }
 
