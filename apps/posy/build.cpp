@@ -111,9 +111,10 @@ void build_foreign(const options& o) {
         throw failure("--format: keys from a pipe cannot be counted before; give their number with --items");
     const std::uint64_t counted = o.shape.has_items() ? 0 : std::max<std::uint64_t>(count_keys(o.keys), 1);
     const wishes want = o.shape.to_wishes(counted);
-    const auto filter = take(foreign_filter::make(*o.foreign.asked_for(), want.items,
-                                                  want.rate.value_or(0.01), o.foreign.to_dialect_options()),
-                             "build");
+    const dialect_options with =
+        o.foreign.to_dialect_options(o.hash.has_seed() ? std::optional(o.hash.seed()) : std::nullopt);
+    const auto filter = take(
+        foreign_filter::make(*o.foreign.asked_for(), want.items, want.rate.value_or(0.01), with), "build");
     for_each_block_in_order(o.keys, "building", [&](const block& piece) {
         std::vector<std::string> keys;
         for_each_key(o.keys, piece,
@@ -123,9 +124,7 @@ void build_foreign(const options& o) {
         };
     });
     const auto bytes = filter->to_bytes();
-    if (const auto again =
-            foreign_filter::from_bytes(bytes, filter->speaks(), o.foreign.to_dialect_options());
-        !again)
+    if (const auto again = foreign_filter::from_bytes(bytes, filter->speaks(), with); !again)
         throw failure("build: the program would not read it: " + text_of(again.error()) +
                       "; give more --items");
     save_foreign(o.output, bytes);
@@ -184,7 +183,8 @@ void add_build(command_line& app) {
     o->foreign.add_to(
         command,
         "Build a filter of another program, with its hash and layout; of the options above only "
-        "--items and --fpr go with it");
+        "--items and --fpr go with it, and --seed with spark-v2");
+    o->foreign.add_choices_to(command);
     command.add_option("-o,--output FILE", o->output, "File to write; - for standard output").required();
     command.add_flag("--counting", o->counting, "Keep a counter per bit, so that keys can be removed later");
     command.add_flag("--growing", o->growing,
@@ -197,8 +197,8 @@ void add_build(command_line& app) {
         .one_of({"4", "8"})
         .needs("--counting")
         .shows_default();
-    for (const char* own : {"--bits-per-item", "--layout", "--hashes", "--hash", "--seed", "--counting",
-                            "--growing", "--streaming"})
+    for (const char* own :
+         {"--bits-per-item", "--layout", "--hashes", "--hash", "--counting", "--growing", "--streaming"})
         command.find("--format").excludes(own);
     command.runs([o] { run(*o); });
 }

@@ -21,7 +21,8 @@ std::size_t most_bytes(const std::string& path) {
     const auto size = std::filesystem::file_size(path, not_a_file);
     return not_a_file ? read_limits().max_bytes : read_limits().most(size);
 }
-constexpr std::size_t key_digits = 32;  // the key is the first 16 bytes of the hash
+constexpr std::string_view java_object("\xac\xed\0\5", 4);  // an object that Java has serialised
+constexpr std::size_t key_digits = 32;                      // the key is the first 16 bytes of the hash
 
 // The first bytes of a file, without taking them from what reads it next. None of what is no file.
 std::string first_bytes(const std::string& path) {
@@ -67,6 +68,15 @@ void foreign_options::add_column_to(command_line& command) {
                        "The column of a Parquet file whose filters are asked; a.b is b in a structure");
 }
 
+void foreign_options::add_choices_to(command_line& command) {
+    command
+        .add_flag(
+            "--jenkins", jenkins,
+            "With hadoop, hadoop-counting, hadoop-dynamic and hadoop-retouched: Jenkins' hash in place of "
+            "Murmur")
+        .needs("--format");
+}
+
 std::optional<dialect> foreign_options::asked_for() const { return named<dialect>(format); }
 
 dialect_options foreign_options::to_dialect_options() const {
@@ -75,6 +85,18 @@ dialect_options foreign_options::to_dialect_options() const {
     if (block_hash.empty() && asked_for() == dialect::bip158)
         throw failure(
             "--format bip158: the key of a set is the hash of its block; give it with --block-hash");
+    return o;
+}
+
+dialect_options foreign_options::to_dialect_options(std::optional<hash_seed> seed) const {
+    dialect_options o = to_dialect_options();
+    if (jenkins && !format.starts_with(name_of(dialect::hadoop)))
+        throw failure("--jenkins: only the formats of Hadoop have that hash");
+    o.jenkins = jenkins;
+    if (!seed) return o;
+    if (asked_for() != dialect::spark_v2) throw failure("--seed: of all formats only spark-v2 has a seed");
+    if (seed->high != 0 || seed->low >> 32 != 0) throw failure("--seed: that of spark-v2 is below 2^32");
+    o.seed = static_cast<std::uint32_t>(seed->low);
     return o;
 }
 
@@ -90,7 +112,7 @@ std::unique_ptr<foreign_filter> load_foreign(const std::string& path, const fore
         throw failure(name + ": --column is for a Parquet file that is given by name, without --format");
     const std::string bytes = read_all(path, most_bytes(path));
     if (!which) which = foreign_filter::recognise(as_byte_view(bytes));
-    if (!which) return nullptr;
+    if (!which && !bytes.starts_with(java_object)) return nullptr;
     return take(foreign_filter::from_bytes(as_byte_view(bytes), which, o.to_dialect_options()), name);
 }
 
@@ -126,10 +148,19 @@ std::string describe(const foreign_filter& filter, const std::string& name, bool
     s.add_number("bits", about.bits, "bits");
     s.add_number("hashes", about.hashes, "hashes");
     s.add("hash", about.hash, "hash", about.hash);
+    if (about.planned) {
+        s.add("planned_items", about.planned->items, "items planned",
+              (about.planned->stated ? "" : "about ") + count(static_cast<double>(about.planned->items)) +
+                  (about.planned->stated ? "" : ", by its hashes"));
+    }
     if (about.items) s.add_number("items", *about.items, "items");
+    if (about.different_items) s.add_estimate(*about.different_items);
     s.add("fill", static_cast<double>(about.ones) / static_cast<double>(about.bits), "fill",
           fixed(100 * static_cast<double>(about.ones) / static_cast<double>(about.bits), 2) + " %");
     s.add_rate("false_positive_rate", about.false_positive_rate, "false-positive rate");
+    if (about.planned)
+        s.add("planned_rate", about.planned->rate, "  planned",
+              (about.planned->stated ? "" : "about ") + rate(about.planned->rate));
     s.add_bytes("message_bytes", filter.to_bytes().size(), "size, unpacked");
     return s.print(json);
 }

@@ -14,13 +14,18 @@ class command_line;
 // The options of commands that read or build such filters.
 struct foreign_options {
     std::string format, block_hash, column;
+    bool jenkins = false;
 
     // `what` the format is of.
     void add_to(command_line&, const std::string& what);
     // For commands that only read.
     void add_column_to(command_line&);
+    // For commands that build.
+    void add_choices_to(command_line&);
     std::optional<dialect> asked_for() const;
     dialect_options to_dialect_options() const;
+    // With the choices that are made when one is built. Throws failure if the format has no such choice.
+    dialect_options to_dialect_options(std::optional<hash_seed>) const;
 };
 
 // The filter of another program in this file, whether gzip or zstd has compressed it or not; none if it is a

@@ -205,8 +205,9 @@ void run(const options& o) {
     if (const auto foreign = load_foreign(o.filter, o.foreign)) {
         const auto integers = foreign->about().integers;
         if (integers && *integers != o.keys.integers)
-            throw failure(display_name(o.filter) + (*integers ? ": the column has integers; give --integers"
-                                                              : ": the column has text, not --integers"));
+            throw failure(display_name(o.filter) +
+                          (*integers ? ": the column has integers; give --integers"
+                                     : ": the column has no integers; leave --integers out"));
         return run(o, *foreign);
     }
     message m = load_message(o.filter, o.reading.limits(), o.how);

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "item_count.hpp"
+
 namespace posy::foreign {
 
 std::uint64_t classical_bits(std::uint64_t items, double rate) {
@@ -12,6 +14,12 @@ std::uint64_t classical_bits(std::uint64_t items, double rate) {
 
 unsigned classical_hashes(double bits_per_item) {
     return static_cast<unsigned>(std::max(1L, std::lround(bits_per_item * std::numbers::ln2)));
+}
+
+foreign_filter::purpose classical_purpose(const placing& how, bool cut_off) {
+    const double hashes = how.hashes + (cut_off ? 0.5 : 0);
+    const double items = static_cast<double>(how.bits) * std::numbers::ln2 / hashes;
+    return {static_cast<std::uint64_t>(items), std::exp2(-hashes), false};
 }
 
 result<void> array_filter::insert(byte_view key) {
@@ -45,7 +53,15 @@ foreign_filter::facts array_filter::about() const {
             .hashes = bits_.how().hashes,
             .ones = bits_.ones(),
             .false_positive_rate = form_.rate ? form_.rate(bits_) : bits_.false_positive_rate(),
+            .planned = form_.planned,
             .hash = form_.hash};
+    // Above this some bits are reached so much more often than others that their number does not tell.
+    constexpr std::uint64_t most_even = std::uint64_t{1} << 27;
+    if (form_.rate != rate_of_31_bits || f.bits <= most_even) {
+        item_count counted;
+        counted.add(f.bits, f.hashes, f.ones, form_.bits_of_block == 0 ? 0 : f.bits / form_.bits_of_block);
+        f.different_items = counted.items();
+    }
     if (form_.count_at) f.items = count();
     return f;
 }

@@ -32,6 +32,9 @@ const Filter* same_kind(const Filter& one, const foreign_filter& other) {
 // Classical sizes (003, section 2.1), truncated as programs in Java and C have it.
 std::uint64_t classical_bits(std::uint64_t items, double rate);
 unsigned classical_hashes(double bits_per_item);
+// What an array is for, about, whose program took the best number of hashes for it: rounded, or cut off to a
+// whole number.
+foreign_filter::purpose classical_purpose(const placing&, bool cut_off = false);
 
 class array_filter final : public foreign_filter {
   public:
@@ -42,6 +45,8 @@ class array_filter final : public foreign_filter {
         std::optional<std::size_t> count_at{};  // in the head: the number of items, little-endian
         // Where positions are not independent, what the rate is.
         double (*rate)(const placed_bits&) = nullptr;
+        std::uint64_t bits_of_block = 0;  // if all places of a key are in one
+        std::optional<foreign_filter::purpose> planned{};
     };
 
     array_filter(form how, std::vector<std::byte> head, placed_bits bits, std::vector<std::byte> tail = {})

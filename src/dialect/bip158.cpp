@@ -110,6 +110,7 @@ class golomb_coded_set final : public foreign_filter {
                 .ones = items,
                 .false_positive_rate = items == 0 ? 0.0 : 1.0 / range_of_item,
                 .items = items,
+                .planned = purpose{items, 1.0 / range_of_item},
                 .hash = "SipHash-2-4 with the key of the block"};
     }
 

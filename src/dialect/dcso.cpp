@@ -44,7 +44,11 @@ bool is_dcso(byte_view bytes) {
 
 any_filter dcso_filter(byte_view head, placed_bits bits, byte_view tail) {
     return owned<array_filter>(
-        array_filter::form{.dialect = dialect::dcso, .hash = "FNV-1, 64 bits", .count_at = 40},
+        array_filter::form{
+            .dialect = dialect::dcso,
+            .hash = "FNV-1, 64 bits",
+            .count_at = 40,
+            .planned = foreign_filter::purpose{word_at(head, 8), std::bit_cast<double>(word_at(head, 16))}},
         std::vector<std::byte>(head.begin(), head.end()), std::move(bits),
         std::vector<std::byte>(tail.begin(), tail.end()));
 }

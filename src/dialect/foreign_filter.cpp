@@ -45,6 +45,25 @@ result<placing> java_size(std::uint64_t items, double rate) {
 
 namespace {
 
+// What Java's ObjectOutputStream has written: the error names the class and the way that works.
+std::optional<error> by_java_itself(byte_view bytes) {
+    constexpr std::size_t name_at = 8;  // behind the magic, the version, "an object" and "its class"
+    if (bytes.size() < name_at || foreign::load_big<std::uint32_t>(bytes.data()) != 0xaced0005)
+        return std::nullopt;
+    std::string name;
+    const std::size_t size = foreign::load_big<std::uint16_t>(bytes.data() + 6);
+    if (bytes[4] == std::byte{'s'} && bytes[5] == std::byte{'r'} && size <= bytes.size() - name_at)
+        for (const std::byte each : bytes.subspan(name_at, size)) {
+            const auto letter = std::to_integer<char>(each);
+            if (letter <= ' ' || letter > '~') break;
+            name += letter;
+        }
+    return error::unsupported("an object" + (name.empty() ? "" : " of " + name) +
+                                  " as Java serialises it, whose bytes depend on the class; write the filter "
+                                  "with its own writeTo() or write()",
+                              0);
+}
+
 const foreign::grammar* grammar_of(dialect which) {
     switch (which) {
         case dialect::spark_v1:
@@ -91,8 +110,14 @@ foreign::any_filter foreign_filter::make(dialect which, std::uint64_t items, dou
 foreign::any_filter foreign_filter::from_bytes(byte_view bytes, std::optional<dialect> as,
                                                const dialect_options& o) {
     if (!as) as = recognise(bytes);
-    if (!as) return error::unsupported("not the filter of a program that Posy knows by its first bytes", 0);
-    return grammar_of(*as)->read(bytes, o);
+    if (!as) {
+        if (auto java = by_java_itself(bytes)) return std::move(*java);
+        return error::unsupported("not the filter of a program that Posy knows by its first bytes", 0);
+    }
+    auto read = grammar_of(*as)->read(bytes, o);
+    if (!read && grammar_of(*as)->fits)
+        if (auto java = by_java_itself(bytes)) return std::move(*java);
+    return read;
 }
 
 std::optional<dialect> foreign_filter::recognise(byte_view bytes) {

@@ -1,6 +1,9 @@
 // com.google.common.hash.BloomFilter: i8 strategy, u8 hashes, i32 words, u64[words], big-endian. Keys are
 // what a funnel makes of them: text as UTF-8 (stringFunnel) or as UTF-16 (unencodedCharsFunnel), a long as
 // its eight bytes.
+#include <algorithm>
+#include <cmath>
+
 #include "dialects.hpp"
 #include "foreign_hashes.hpp"
 
@@ -28,7 +31,9 @@ any_filter guava_filter(const placing& how, std::optional<byte_view> bits) {
     append_big(head, static_cast<std::uint32_t>(how.bits / 64));
     return owned<array_filter>(array_filter::form{.dialect = wide ? dialect::guava_64 : dialect::guava_32,
                                                   .hash = "Murmur3, 128 bits",
-                                                  .words_are_big_endian = true},
+                                                  .words_are_big_endian = true,
+                                                  .rate = wide ? nullptr : rate_of_31_bits,
+                                                  .planned = classical_purpose(how)},
                                std::move(head),
                                bits ? placed_bits(how, with_words_turned(*bits)) : placed_bits(how));
 }
@@ -52,10 +57,13 @@ any_filter read_guava(byte_view bytes, const dialect_options&) {
                         bytes.subspan(guava_head));
 }
 
+// The number of hashes follows from the rate alone, as in Guava 33.4; before, it was that of the bits per
+// item.
 template <bool wide>
 any_filter make_guava(std::uint64_t items, double rate, const dialect_options&) {
     auto how = java_size(items, rate);
     if (!how) return how.error();
+    how->hashes = static_cast<unsigned>(std::clamp(std::lround(-std::log2(rate)), 1L, 255L));
     how->place = wide ? place_wide : place_narrow;
     return guava_filter(*how, {});
 }

@@ -43,15 +43,17 @@ any_filter read_hadoop(byte_view bytes, const dialect_options&) {
     const byte_view array = bytes.subspan(head->size);
     if (auto right = check_left(array, (head->how.bits + 7) / 8, head->size); !right) return right.error();
     const byte_view own = bytes.first(head->size);
-    return owned<array_filter>(array_filter::form{.dialect = dialect::hadoop, .hash = hash_name(head->how)},
-                               std::vector<std::byte>(own.begin(), own.end()), placed_bits(head->how, array));
+    return owned<array_filter>(
+        array_filter::form{.dialect = dialect::hadoop, .hash = hash_name(head->how), .rate = rate_of_31_bits},
+        std::vector<std::byte>(own.begin(), own.end()), placed_bits(head->how, array));
 }
 
 any_filter make_hadoop(std::uint64_t items, double rate, const dialect_options& o) {
     const auto how = hadoop_size(items, rate, o);
     if (!how) return how.error();
-    return owned<array_filter>(array_filter::form{.dialect = dialect::hadoop, .hash = hash_name(*how)},
-                               hadoop_head_of(*how), placed_bits(*how));
+    return owned<array_filter>(
+        array_filter::form{.dialect = dialect::hadoop, .hash = hash_name(*how), .rate = rate_of_31_bits},
+        hadoop_head_of(*how), placed_bits(*how));
 }
 
 }  // namespace

@@ -1,9 +1,9 @@
 // Hadoop's CountingBloomFilter; its bytes are in hadoop.cpp.
 #include <algorithm>
 #include <array>
-#include <cmath>
 
 #include "hadoop.hpp"
+#include "item_count.hpp"
 
 namespace posy::foreign {
 namespace {
@@ -43,20 +43,26 @@ class hadoop_counters final : public foreign_filter {
     }
     facts about() const override {
         facts f{.bits = how_.bits, .hashes = how_.hashes, .hash = "that of Hadoop, counters of 4 bits"};
-        for (std::uint64_t at = 0; at < how_.bits; ++at) f.ones += counter(at) != 0;
-        f.false_positive_rate =
-            std::pow(static_cast<double>(f.ones) / static_cast<double>(f.bits), how_.hashes);
+        const placed_bits plain = without_counters();
+        f.ones = plain.ones();
+        f.false_positive_rate = rate_of_31_bits(plain);
+        item_count counted;
+        counted.add(f.bits, f.hashes, f.ones);
+        f.different_items = counted.items();
         return f;
     }
 
   private:
     std::optional<std::vector<std::byte>> as_plain_hadoop() const override {
+        auto bytes = hadoop_head_of(how_);
+        append(bytes, without_counters().bytes());
+        return bytes;
+    }
+    placed_bits without_counters() const {
         placed_bits plain(how_);
         for (std::uint64_t at = 0; at < how_.bits; ++at)
             if (counter(at) != 0) plain.bytes()[at / 8] |= std::byte{1} << (at % 8);
-        auto bytes = hadoop_head_of(how_);
-        append(bytes, plain.bytes());
-        return bytes;
+        return plain;
     }
     unsigned counter(std::uint64_t at) const {
         return std::to_integer<unsigned>(counters_[at / 2]) >> (at % 2 * 4) & 15;

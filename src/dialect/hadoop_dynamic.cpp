@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "hadoop.hpp"
+#include "item_count.hpp"
 
 namespace posy::foreign {
 namespace {
@@ -51,11 +52,15 @@ class hadoop_rows final : public foreign_filter {
         facts f{.hashes = how_.hashes,
                 .hash = "that of Hadoop, rows of " + std::to_string(of_row_) + " items"};
         double none = 1;
+        item_count counted;
         for (const placed_bits& row : rows_) {
+            const std::uint64_t ones = row.ones();
             f.bits += how_.bits;
-            f.ones += row.ones();
-            none *= 1 - row.false_positive_rate();
+            f.ones += ones;
+            none *= 1 - rate_of_31_bits(row);
+            counted.add(how_.bits, how_.hashes, ones);
         }
+        f.different_items = counted.items();
         f.false_positive_rate = 1 - none;
         return f;
     }
@@ -112,6 +117,7 @@ any_filter read_dynamic(byte_view bytes, const dialect_options&) {
 }
 
 any_filter make_dynamic(std::uint64_t items, double rate, const dialect_options& o) {
+    if (items > 0x7fffffff) return error::too_large("a row of Hadoop's is for fewer than 2^31 items");
     const auto how = hadoop_size(items, rate, o);
     if (!how) return how.error();
     return owned<hadoop_rows>(*how, static_cast<std::uint32_t>(items), 0,

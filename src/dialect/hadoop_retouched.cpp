@@ -53,7 +53,7 @@ class hadoop_retouched_filter final : public foreign_filter {
         return {.bits = all_.bits.how().bits,
                 .hashes = all_.bits.how().hashes,
                 .ones = all_.bits.ones(),
-                .false_positive_rate = all_.bits.false_positive_rate(),
+                .false_positive_rate = rate_of_31_bits(all_.bits),
                 .hash = "that of Hadoop, with lists of keys"};
     }
 
@@ -133,8 +133,14 @@ any_filter read_retouched(byte_view bytes, const dialect_options&) {
 bool is_retouched(byte_view bytes) { return read_retouched(bytes, {}).ok(); }
 
 any_filter make_retouched(std::uint64_t items, double rate, const dialect_options& o) {
+    constexpr std::uint64_t most_bits_with_lists = std::uint64_t{1} << 26;  // 4 GB, before there is a key
     const auto how = hadoop_size(items, rate, o);
     if (!how) return how.error();
+    if (how->bits > most_bits_with_lists)
+        return error::too_large(
+            "a filter of Hadoop with lists of keys takes some 60 bytes of memory per bit: Posy makes it with "
+            "at "
+            "most 2^26 bits");
     return owned<hadoop_retouched_filter>(
         hadoop_retouched_filter::parts{placed_bits(*how), key_lists(how->bits), key_lists(how->bits),
                                        std::vector<std::uint64_t>(how->bits)});

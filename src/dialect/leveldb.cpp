@@ -25,8 +25,10 @@ void place_leveldb(const placing& how, byte_view key, std::span<std::uint64_t> p
 
 any_filter leveldb_filter(placed_bits bits) {
     const auto hashes = static_cast<std::byte>(bits.how().hashes);
-    return owned<array_filter>(array_filter::form{.dialect = dialect::leveldb, .hash = "LevelDB's"},
-                               std::vector<std::byte>{}, std::move(bits), std::vector<std::byte>{hashes});
+    return owned<array_filter>(
+        array_filter::form{
+            .dialect = dialect::leveldb, .hash = "LevelDB's", .planned = classical_purpose(bits.how(), true)},
+        std::vector<std::byte>{}, std::move(bits), std::vector<std::byte>{hashes});
 }
 
 any_filter read_leveldb(byte_view bytes, const dialect_options&) {

@@ -74,9 +74,11 @@ std::vector<std::byte> head_for(std::uint64_t size) {
 }
 
 any_filter parquet_filter(std::vector<std::byte> head, placed_bits bits) {
-    return owned<array_filter>(
-        array_filter::form{.dialect = dialect::parquet, .hash = "XXH64", .rate = rate_of_blocks},
-        std::move(head), std::move(bits));
+    return owned<array_filter>(array_filter::form{.dialect = dialect::parquet,
+                                                  .hash = "XXH64",
+                                                  .rate = rate_of_blocks,
+                                                  .bits_of_block = block_bits},
+                               std::move(head), std::move(bits));
 }
 
 placing blocks_of(std::uint64_t bytes) { return {.bits = 8 * bytes, .hashes = 8, .place = place_in_block}; }
@@ -101,12 +103,12 @@ any_filter read_parquet(byte_view bytes, const dialect_options&) {
                           placed_bits(blocks_of(head->bytes), bytes.subspan(head->size)));
 }
 
-// Writers take a power of two of bytes.
+// Writers take a power of two of bits.
 any_filter make_parquet(std::uint64_t items, double rate, const dialect_options&) {
     const double bits = -8.0 * static_cast<double>(items) / std::log1p(-std::pow(rate, 1.0 / 8));
     if (bits / 8 > static_cast<double>(most_parquet_bytes))
         return error::too_large("a filter of Parquet has at most 128 MiB");
-    const auto bytes = std::max<std::uint64_t>(32, std::bit_ceil(static_cast<std::uint64_t>(bits / 8)));
+    const auto bytes = std::max<std::uint64_t>(32, std::bit_ceil(static_cast<std::uint64_t>(bits)) / 8);
     return parquet_filter(head_for(bytes), placed_bits(blocks_of(bytes)));
 }
 

@@ -3,7 +3,11 @@
 // path of the column and 14 the offset of its filter.
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <charconv>
+#include <cmath>
 #include <optional>
+#include <type_traits>
 
 #include "dialects.hpp"
 #include "thrift.hpp"
@@ -16,16 +20,44 @@ using foreign::thrift_reader;
 
 constexpr std::string_view parquet_magic = "PAR1";
 
+// The types that columns have, in the order of their numbers.
+enum class column_type : std::uint8_t { boolean, int32, int64, int96, real32, real64, text, fixed_text };
+constexpr std::array<std::string_view, 8> type_names{
+    "BOOLEAN", "INT32", "INT64", "INT96", "FLOAT", "DOUBLE", "BYTE_ARRAY", "FIXED_LEN_BYTE_ARRAY"};
+
+// A number in its plain encoding.
+template <class Number>
+std::array<std::byte, sizeof(Number)> plain_number(Number value) {
+    using bits = std::conditional_t<sizeof(Number) == 4, std::uint32_t, std::uint64_t>;
+    std::array<std::byte, sizeof(Number)> bytes;
+    store_little(bytes.data(), std::bit_cast<bits>(value));
+    return bytes;
+}
+
 // A value is in the file if it is in one of the groups.
 class filters_of_groups final : public foreign_filter {
   public:
-    filters_of_groups(std::vector<std::unique_ptr<foreign_filter>> groups, bool integers)
-        : groups_(std::move(groups)), integers_(integers) {}
+    filters_of_groups(std::vector<std::unique_ptr<foreign_filter>> groups, column_type type)
+        : groups_(std::move(groups)), type_(type) {}
 
     dialect speaks() const override { return dialect::parquet; }
     result<void> insert(byte_view) override { return fixed(); }
     bool may_contain(byte_view key) const override {
-        return std::ranges::any_of(groups_, [&](const auto& group) { return group->may_contain(key); });
+        switch (type_) {
+            case column_type::int32:
+                return has_int32(key);
+            case column_type::real32:
+                return has_number<float>(key);
+            case column_type::real64:
+                return has_number<double>(key);
+            case column_type::boolean:
+            case column_type::int64:
+            case column_type::int96:
+            case column_type::text:
+            case column_type::fixed_text:
+                break;
+        }
+        return has(key);
     }
     result<void> unite(const foreign_filter&) override { return fixed(); }
     std::vector<std::byte> to_bytes() const override {
@@ -36,6 +68,7 @@ class filters_of_groups final : public foreign_filter {
     facts about() const override {
         facts all = groups_[0]->about();
         double none = 1 - all.false_positive_rate;
+        all.different_items.reset();  // a value may be in several groups
         for (std::size_t i = 1; i < groups_.size(); ++i) {
             const facts one = groups_[i]->about();
             all.bits += one.bits;
@@ -43,25 +76,42 @@ class filters_of_groups final : public foreign_filter {
             none *= 1 - one.false_positive_rate;
         }
         all.false_positive_rate = 1 - none;
-        all.integers = integers_;
-        all.hash += (integers_ ? " of longs, " : ", ") + std::to_string(groups_.size()) +
-                    (groups_.size() == 1 ? " row group" : " row groups");
+        all.integers = type_ == column_type::int32 || type_ == column_type::int64;
+        all.hash += " of " + std::string(type_names[static_cast<std::size_t>(type_)]) + ", " +
+                    std::to_string(groups_.size()) + (groups_.size() == 1 ? " row group" : " row groups");
         return all;
     }
 
   private:
+    bool has(byte_view plain) const {
+        return std::ranges::any_of(groups_, [&](const auto& group) { return group->may_contain(plain); });
+    }
+    // Of a long its lower half, if the upper one has nothing but a sign, or nothing: a column may be
+    // unsigned.
+    bool has_int32(byte_view key) const {
+        if (key.size() != 8) return has(key);
+        const auto value = static_cast<std::int64_t>(load_little<std::uint64_t>(key.data()));
+        if (value < INT32_MIN || value > std::int64_t{UINT32_MAX}) return false;
+        return has(key.first(4));
+    }
+    // The key is the text of a number. Both zeros are one number, and what is none may be any.
+    template <class Number>
+    bool has_number(byte_view key) const {
+        const auto* const first = reinterpret_cast<const char*>(key.data());
+        Number value = 0;
+        const auto [end, wrong] = std::from_chars(first, first + key.size(), value);
+        if (wrong != std::errc{} || end != first + key.size()) return false;
+        if (std::isnan(value)) return true;
+        if (value == 0 && has(plain_number<Number>(-Number{0}))) return true;
+        return has(plain_number<Number>(value == 0 ? Number{0} : value));
+    }
     static result<void> fixed() {
         return error::unsupported("the filters of a Parquet file's row groups are written with its rows");
     }
 
     std::vector<std::unique_ptr<foreign_filter>> groups_;
-    bool integers_;
+    column_type type_;
 };
-
-// The types that columns have, in the order of their numbers.
-constexpr std::array<std::string_view, 8> type_names{
-    "BOOLEAN", "INT32", "INT64", "INT96", "FLOAT", "DOUBLE", "BYTE_ARRAY", "FIXED_LEN_BYTE_ARRAY"};
-constexpr std::size_t type_of_longs = 2, first_type_of_bytes = 6;
 
 struct chunk {
     std::string column;  // its path, with dots
@@ -169,10 +219,12 @@ foreign::any_filter foreign_filter::of_parquet_column(byte_view file, const std:
     if (groups.empty()) return without_filter(column, *chunks);
     const std::size_t type = std::ranges::find(*chunks, column, &chunk::column)->type;
     if (type >= type_names.size()) return error::damaged("a column of a type that Parquet does not have");
-    if (type != type_of_longs && type < first_type_of_bytes)
-        return error::unsupported("the column " + column + " is " + std::string(type_names[type]) +
-                                  "; only those of text, bytes and INT64 can be asked");
-    return foreign::owned<filters_of_groups>(std::move(groups), type == type_of_longs);
+    const auto known = static_cast<column_type>(type);
+    if (known == column_type::boolean || known == column_type::int96)
+        return error::unsupported(
+            "the column " + column + " is " + std::string(type_names[type]) +
+            "; only those of text, bytes, integers and floating-point numbers can be asked");
+    return foreign::owned<filters_of_groups>(std::move(groups), known);
 }
 
 bool foreign_filter::is_parquet_file(byte_view first_bytes) {

@@ -47,15 +47,27 @@ void placed_bits::unite(const placed_bits& other) {
     std::ranges::transform(bytes_, other.bytes_, bytes_.begin(), [](auto a, auto b) { return a | b; });
 }
 
-std::uint64_t placed_bits::ones() const {
+std::uint64_t placed_bits::ones() const { return ones(8 * std::uint64_t{bytes_.size()}); }
+
+std::uint64_t placed_bits::ones(std::uint64_t first_bits) const {
+    const auto of = [](std::byte each) {
+        return static_cast<unsigned>(std::popcount(std::to_integer<unsigned>(each)));
+    };
     std::uint64_t sum = 0;
-    for (const std::byte each : bytes_)
-        sum += static_cast<unsigned>(std::popcount(std::to_integer<unsigned>(each)));
+    for (std::uint64_t i = 0; i < first_bits / 8; ++i) sum += of(bytes_[i]);
+    if (first_bits % 8 != 0)
+        sum += of(bytes_[first_bits / 8] & ~(std::byte{0xff} << static_cast<int>(first_bits % 8)));
     return sum;
 }
 
 double placed_bits::false_positive_rate() const {
     return std::pow(static_cast<double>(ones()) / static_cast<double>(how_.bits), how_.hashes);
+}
+
+double placed_bits::false_positive_rate(std::uint64_t range) const {
+    const std::uint64_t hits =
+        range / how_.bits * ones() + ones(range % how_.bits);  // numbers that hit a one
+    return std::pow(static_cast<double>(hits) / static_cast<double>(range), how_.hashes);
 }
 
 }  // namespace posy::foreign

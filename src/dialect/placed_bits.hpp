@@ -39,12 +39,22 @@ class placed_bits {
     void unite(const placed_bits&);
 
     std::uint64_t ones() const;
+    // Of the first bits alone.
+    std::uint64_t ones(std::uint64_t first_bits) const;
     // Of keys whose positions are independent.
     double false_positive_rate() const;
+    // The same where a position is the remainder of a number below `range`: in arrays of about that size or
+    // more the first bits are the likelier ones, and those behind it are never reached.
+    double false_positive_rate(std::uint64_t range) const;
 
   private:
     placing how_;
     std::vector<std::byte> bytes_;
 };
+
+// Of hashes in Java that have 32 bits, whose sign is lost.
+inline double rate_of_31_bits(const placed_bits& bits) {
+    return bits.false_positive_rate(std::uint64_t{1} << 31);
+}
 
 }  // namespace posy::foreign

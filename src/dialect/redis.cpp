@@ -13,6 +13,7 @@
 
 #include "dialects.hpp"
 #include "foreign_hashes.hpp"
+#include "item_count.hpp"
 
 namespace posy::foreign {
 namespace {
@@ -128,12 +129,19 @@ foreign_filter::facts redis_chain::about() const {
             .hash = "MurmurHash64A, " + std::to_string(links_.size()) +
                     (links_.size() == 1 ? " link" : " links")};
     double none = 1;
+    item_count counted;
+    // The first link has half of the rate that was asked for, the next a quarter of it, and so on.
+    f.planned = purpose{0, links_[0].rate / ((flags_ & not_growing) != 0 ? 1 : tightening)};
     for (const redis_link& link : links_) {
+        const std::uint64_t ones = link.bits.ones();
         f.bits += link.bits.how().bits;
-        f.ones += link.bits.ones();
+        f.ones += ones;
         *f.items += link.items;
+        f.planned->items += link.planned;
         none *= 1 - link.bits.false_positive_rate();
+        counted.add(link.bits.how().bits, link.bits.how().hashes, ones);
     }
+    f.different_items = counted.items();
     f.false_positive_rate = 1 - none;
     return f;
 }

@@ -38,7 +38,9 @@ any_filter spark_filter(const placing& how, std::optional<byte_view> bits) {
         array_filter::form{
             .dialect = second ? dialect::spark_v2 : dialect::spark_v1,
             .hash = second ? "Murmur3 of Spark, seed " + std::to_string(how.variant) : "Murmur3 of Spark",
-            .words_are_big_endian = true},
+            .words_are_big_endian = true,
+            .rate = second ? nullptr : rate_of_31_bits,
+            .planned = classical_purpose(how)},
         std::move(head), bits ? placed_bits(how, with_words_turned(*bits)) : placed_bits(how));
 }
 

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "dialects.hpp"
+#include "item_count.hpp"
 #include "posy/dialect/squid_digest.hpp"
 
 namespace posy::foreign {
@@ -26,15 +27,24 @@ class squid_filter final : public foreign_filter {
     }
     std::vector<std::byte> to_bytes() const override { return digest_.to_bytes(); }
     facts about() const override {
-        return {.bits = 8 * std::uint64_t{digest_.size() - squid_digest::header_size},
-                .hashes = 4,
+        facts f{.bits = 8 * std::uint64_t{digest_.size() - squid_digest::header_size},
+                .hashes = hashes,
                 .ones = digest_.ones(),
                 .false_positive_rate = digest_.false_positive_rate(),
                 .items = digest_.items(),
                 .hash = "MD5 of method and URL"};
+        const auto items = static_cast<double>(digest_.capacity());
+        f.planned = purpose{digest_.capacity(),
+                            std::pow(-std::expm1(-hashes * items / static_cast<double>(f.bits)), hashes)};
+        item_count counted;
+        counted.add(f.bits, f.hashes, f.ones);
+        f.different_items = counted.items();
+        return f;
     }
 
   private:
+    static constexpr int hashes = 4;
+
     squid_digest digest_;
 };
 

@@ -10,7 +10,7 @@ namespace posy::dictionary {
 namespace {
 
 // A key of every list. It is no hash, which has 20 bytes.
-constexpr std::string_view mark = "posy: leaked passwords by SHA-1";
+constexpr std::string_view list_mark = "posy: leaked passwords by SHA-1";
 constexpr std::size_t digits = 2 * hash::sha1_hash().size();
 
 digest digest_of(const hash::sha1_hash& hash) { return hasher()(byte_view(hash)); }
@@ -52,14 +52,14 @@ result<std::optional<digest>> published_digest(std::string_view line, std::strin
 }
 
 result<password_list> password_list::make(std::vector<digest> passwords, sealed_options how) {
-    passwords.push_back(hasher()(mark));
+    passwords.push_back(hasher()(list_mark));
     auto filter = sealed_filter::make(hasher(), passwords, how);
     if (!filter) return filter.error();
     return password_list(std::move(*filter));
 }
 
 result<password_list> password_list::open(sealed_filter filter) {
-    if (filter.hash() != hasher() || !filter.may_contain(hasher()(mark)))
+    if (filter.hash() != hasher() || !filter.may_contain(hasher()(list_mark)))
         return error::mismatch("not a list of passwords; 'posy password seal' makes one");
     return password_list(std::move(filter));
 }

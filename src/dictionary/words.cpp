@@ -10,7 +10,7 @@ namespace {
 
 constexpr char32_t soft_hyphen = 0xad, byte_order_mark = 0xfeff;
 
-bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 bool is_digit(char32_t c) { return c >= '0' && c <= '9'; }
 
 // What a character does to the word that it is in.
@@ -104,12 +104,12 @@ class cutter {
 void for_each_word(std::string_view text, const use_word& use) {
     cutter words(text, use);
     for (std::size_t at = 0; at < text.size();) {
-        if (is_blank(text[at])) {
+        if (is_space(text[at])) {
             ++at;
             continue;
         }
         std::size_t end = at;
-        while (end < text.size() && !is_blank(text[end])) ++end;
+        while (end < text.size() && !is_space(text[end])) ++end;
         if (!is_address(text.substr(at, end - at))) {
             while (at < end) {
                 const std::string_view each = first_character(text.substr(at));

@@ -84,8 +84,8 @@ class Dialects(ToolTest):
         self.fails("query", table, "--column", "x", "keys", saying="there is no column x; these have one: s, l")
         self.fails("query", "alone", "--column", "s", "keys", saying="--column is for a Parquet file")
         self.fails("query", table, "--column", "l", "keys", saying="give --integers")
-        self.fails("query", table, "--column", "s", "--integers", "keys", saying="the column has text")
-        self.fails("query", table, "--column", "d", "keys", saying="the column d is INT32")
+        self.fails("query", table, "--column", "s", "--integers", "keys", saying="the column has no integers")
+        self.fails("query", table, "--column", "d", "keys", saying="give --integers")
         self.write("numbers", "".join(f"{i}\n" for i in range(50)))
         self.assertEqual(self.posy("query", "-c", table, "--column", "l", "--integers", "numbers"), b"50\n")
 

@@ -148,7 +148,9 @@ def join_size(
 def from_spark(filter: Any) -> posy.ForeignFilter:
     """The filter that Spark's own `df.stat.bloomFilter` made (through its JVM object), or its bytes."""
     if not isinstance(filter, (bytes, bytearray, memoryview)):
-        stream = filter.getClass().getClassLoader().loadClass("java.io.ByteArrayOutputStream").getDeclaredConstructor().newInstance()
+        from pyspark import SparkContext
+
+        stream = SparkContext.getOrCreate()._jvm.java.io.ByteArrayOutputStream()
         filter.writeTo(stream)
         filter = bytes(stream.toByteArray())
     return posy.from_bytes(filter)

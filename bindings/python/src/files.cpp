@@ -12,7 +12,7 @@ any_body only_message(result<message> read, std::uint64_t size) {
     message one = value_of(std::move(read));
     if (one.size != size)
         throw exception(error::invalid(
-            "there is more behind the message; a stream is read with posy.messages()", one.size));
+            "there is more behind the message; the tool reads several of them from one file", one.size));
     return std::move(one.body);
 }
 

@@ -20,6 +20,7 @@
 
 #include "posy/bytes.hpp"
 #include "posy/digest.hpp"
+#include "posy/estimate.hpp"
 #include "posy/result.hpp"
 
 namespace posy {
@@ -84,14 +85,23 @@ struct dialect_options {
 
 class foreign_filter {
   public:
+    // What a filter is for. Some formats state it; of others their program's choice of size and hashes tells
+    // it.
+    struct purpose {
+        std::uint64_t items = 0;
+        double rate = 0;
+        bool stated = true;
+    };
     struct facts {
         std::uint64_t bits = 0;  // of all arrays
         unsigned hashes = 0;
         std::uint64_t ones = 0;
         double false_positive_rate = 0;
-        std::optional<std::uint64_t> items{};  // if the format counts them
-        std::optional<bool> integers{};        // if it says whether its keys are longs
-        std::string hash;                      // for people
+        std::optional<std::uint64_t> items{};       // if the format counts them
+        std::optional<estimate> different_items{};  // by the ones; none of a set that is not one of bits
+        std::optional<purpose> planned{};           // if it can be told
+        std::optional<bool> integers{};             // if it says whether its keys are longs
+        std::string hash;                           // for people
     };
 
     // An empty filter for this many items at this rate, sized as the dialect's own program does it.
@@ -104,7 +114,8 @@ class foreign_filter {
     static std::optional<dialect> recognise(byte_view);
 
     // The filters of a column of a Parquet file (a name, or a path with dots), of all row groups together;
-    // they are only asked. Keys are text or bytes, or longs; other types of columns are errors.
+    // they are only asked. Keys are text or bytes; longs, also of INT32; the decimal text of a number if the
+    // column is FLOAT or DOUBLE. Other types of columns are errors.
     static result<std::unique_ptr<foreign_filter>> of_parquet_column(byte_view file,
                                                                      const std::string& column);
     static bool is_parquet_file(byte_view first_bytes);
