@@ -1,6 +1,6 @@
 """Round trips with the classes of Spark, Guava, Hadoop and Parquet themselves, in a Java virtual machine.
 
-The jars are those that pyspark brings (tests/python/requirements.txt); tests/dialect/peers/Peers.java calls them.
+The jars are those that pyspark brings (tests/dialect/peers/requirements.txt); tests/dialect/peers/Peers.java calls them.
 Usage: jvm_peers_test.py POSY [unittest arguments]
 """
 import glob
