@@ -123,8 +123,23 @@ def texts(count):
     show("lookups in batches", best(batches, count), "contains(list)")
 
 
+def imports():
+    """Milliseconds of `python -c "import posy"` and of Python alone, the best of five."""
+
+    def spent(code):
+        times = []
+        for _ in range(PASSES):
+            start = time.perf_counter()
+            subprocess.run([sys.executable, "-c", code], check=True)
+            times.append(time.perf_counter() - start)
+        return 1e3 * min(times)
+
+    print(f"python -c 'import posy' takes {spent('import posy'):.0f} ms, Python alone {spent('pass'):.0f} ms\n", flush=True)
+
+
 def main():
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 2_000_000
+    imports()
     integers(count, sys.argv[2] if len(sys.argv) > 2 else None)
     texts(count)
 

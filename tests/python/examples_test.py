@@ -76,6 +76,11 @@ def test_import_is_light():
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
 
 
+def test_the_module_is_small():
+    folder = pathlib.Path(posy.__file__).parent
+    assert sum(path.stat().st_size for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts) < 5e6
+
+
 def mypy(path):
     done = subprocess.run([sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(path.parent / "cache"), path], capture_output=True, text=True)
     return done.stdout

@@ -118,7 +118,7 @@ element element_of(const char* format) {
                                "\"; integers, strings (S, U) and objects are");
 }
 
-std::unique_ptr<column> column_from(const Py_buffer& b) {
+std::unique_ptr<column> buffer_column(const Py_buffer& b) {
     if (b.ndim != 1)
         raise(PyExc_ValueError, "keys stand in one dimension, and this array has " + std::to_string(b.ndim) +
                                     "; array.ravel() has one");
@@ -152,7 +152,7 @@ std::optional<buffer_keys> buffer_keys::of(PyObject* object) {
     }
     buffer_keys taken(buffer);
     if (element_of(buffer.format).code == "O") return std::nullopt;
-    taken.parts_.push_back(column_from(buffer));
+    taken.parts_.push_back(buffer_column(buffer));
     return taken;
 }
 

@@ -36,7 +36,7 @@ dialect_options options_of(std::uint32_t seed, bool jenkins, nb::handle key) {
     return o;
 }
 
-nb::object contains(const foreign_object& o, nb::handle source, bool skip_nulls) {
+nb::object look_up_foreign(const foreign_object& o, nb::handle source, bool skip_nulls) {
     const batch keys = counted_batch(source, skip_nulls);
     const answers<bool> found(*keys.size(), "bool");
     keys.each_key([&](auto key, std::size_t row) {
@@ -46,11 +46,11 @@ nb::object contains(const foreign_object& o, nb::handle source, bool skip_nulls)
     return found.array();
 }
 
-void insert(foreign_object& o, auto key) {
+void insert_foreign(foreign_object& o, auto key) {
     with_bytes_of(key, [&](byte_view bytes) { o.briefly([&] { check_done(o.body->insert(bytes)); }); });
 }
 
-nb::dict foreign_info(const foreign_object& o) {
+nb::dict facts_of(const foreign_object& o) {
     const auto facts = o.alone([&] { return o.body->about(); });
     nb::dict all;
     all["format"] = str_of(name_of(o.body->speaks()));
@@ -68,13 +68,13 @@ void add_foreign_keys(nb::class_<foreign_object>& type) {
     type.def(
         "add",
         [](foreign_object& o, nb::handle key) {
-            with_key(key.ptr(), {}, [&](auto bytes) { insert(o, bytes); });
+            with_key(key.ptr(), {}, [&](auto bytes) { insert_foreign(o, bytes); });
         },
         "key"_a.none(), "Insert a key; an int is a long of Java's.");
     type.def(
         "update",
         [](foreign_object& o, nb::handle keys, bool skip_nulls) {
-            batch(keys, skip_nulls).each_key([&](auto key, std::size_t) { insert(o, key); });
+            batch(keys, skip_nulls).each_key([&](auto key, std::size_t) { insert_foreign(o, key); });
         },
         "keys"_a.none(), nb::kw_only(), "skip_nulls"_a = false, "Insert many keys.");
     type.def("__contains__", [](const foreign_object& o, nb::handle key) {
@@ -83,7 +83,7 @@ void add_foreign_keys(nb::class_<foreign_object>& type) {
                 bytes, [&](byte_view all) { return o.briefly([&] { return o.body->may_contain(all); }); });
         });
     });
-    type.def("contains", contains, "keys"_a.none(), nb::kw_only(), "skip_nulls"_a = false,
+    type.def("contains", look_up_foreign, "keys"_a.none(), nb::kw_only(), "skip_nulls"_a = false,
              "Look up many keys: an array of bools.");
 }
 
@@ -121,7 +121,7 @@ void add_foreign_whole(nb::class_<foreign_object>& type) {
         "to_bytes",
         [](const foreign_object& o) { return bytes_of(o.alone([&] { return o.body->to_bytes(); })); },
         "The bytes that its own program writes.");
-    type.def("info", foreign_info, "What is known of it.");
+    type.def("info", facts_of, "What is known of it.");
     type.def_prop_ro(
         "format", [](const foreign_object& o) { return str_of(name_of(o.body->speaks())); },
         "The name of its format.");
