@@ -7,6 +7,31 @@ import json
 from harness import ToolTest, main
 
 
+class Join(ToolTest):
+    def count(self, name, keys, *args):
+        self.posy("count", "--top", "0", "--seed", "1", *args, "-o", name, stdin=keys)
+
+    def test_rows_of_a_join(self):
+        self.count("a", self.lines(0, 3000) * 2, "--plain")
+        self.count("b", self.lines(2000, 4000) * 3, "--plain")
+        j = json.loads(self.posy("compare", "--json", "--level", "0.999999", "a", "b"))
+        self.assertEqual((j["a"], j["b"]), (6000, 6000))
+        self.assertLessEqual(j["join"]["low"], 6000)
+        self.assertGreaterEqual(j["join"]["high"], 6000)
+        self.assertLess(j["join"]["high"] - j["join"]["low"], 1000)
+        self.assertIn(b"A join B", self.posy("compare", "a", "b"))
+
+    def test_what_cannot_be_joined(self):
+        self.count("a", self.lines(0, 10), "--plain")
+        self.count("usual", self.lines(0, 10))
+        self.count("wide", self.lines(0, 10), "--plain", "--epsilon", "0.001")
+        self.posy("build", "-n", "10", "-o", "filter", stdin=self.lines(0, 10))
+        self.fails("compare", "a", "usual", saying="--plain")
+        self.fails("compare", "a", "wide", saying="differ in size")
+        self.fails("compare", "a", "filter", saying="a is a sketch, and filter is not")
+        self.fails("compare", "a", "a", "--formulas", saying="--formulas are for filters")
+
+
 class Algebra(ToolTest):
     def build(self, name, start, stop, *args):
         self.posy("build", "-n", "2000", *args, "-o", name, stdin=self.lines(start, stop))
