@@ -164,6 +164,16 @@ class key_reader {
     std::string scratch_, several_;
 };
 
+// What is wrong with the value of an option, if anything is.
+std::string not_empty(const std::string& text) {
+    if (!text.empty()) return {};
+    return "it is empty; give the number or the name of a column, and the number of one without a name";
+}
+std::string one_character(const std::string& text) {
+    if (text.size() == 1 || text == "\\t" || text == "blank") return {};
+    return "it takes one character, \\t, or blank";
+}
+
 }  // namespace
 
 std::string where(const block& block, std::string_view record) {
@@ -179,16 +189,9 @@ void key_options::add_to(command_line& command, const std::string& name, const s
     command
         .add_option("--field COLUMN", field,
                     "Column that is the key: its number, counted from 1, or its name in the first row, which "
-                    "is then no "
-                    "key; several, e.g. city,country, are one key together; a column whose name is a number "
-                    "is given by "
-                    "its place, with --header (default: the whole line)")
-        .check([](const std::string& text) {
-            return text.empty()
-                       ? "it is empty; give the number or the name of a column, and the number of one "
-                         "without a name"
-                       : std::string();
-        });
+                    "is then no key; several, e.g. city,country, are one key together; a column whose name "
+                    "is a number is given by its place, with --header (default: the whole line)")
+        .check(not_empty);
     command.add_flag("--csv", csv,
                      "Rows of CSV, with quotes as in RFC 4180 (default: if a file is named *.csv)");
     command.add_flag("--tsv", tsv, "The same with tabs (default: if a file is named *.tsv)")
@@ -201,11 +204,7 @@ void key_options::add_to(command_line& command, const std::string& name, const s
                     "What separates fields: an ASCII character, e.g. ';', \\t for a tab, or 'blank' for runs "
                     "of blanks and tabs; quotes are text, except in CSV and with a comma (default: comma in "
                     "CSV, else tab)")
-        .check([](const std::string& text) {
-            return text.size() == 1 || text == "\\t" || text == "blank"
-                       ? std::string()
-                       : "it takes one character, \\t, or blank";
-        });
+        .check(one_character);
     command
         .add_option(
             "--json-path PATH", json_path,

@@ -9,9 +9,11 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 
 import pyspark
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "harness"))
+from waiting import until
 
 
 def _ended(process):
@@ -44,14 +46,12 @@ class Cluster:
 
     def _said(self, name, words, seconds=120):
         """What follows these words in a log, on the same line."""
-        until = time.monotonic() + seconds
-        while time.monotonic() < until:
+        def text():
             with open(f"{self.folder}/{name}.log") as log:
-                text = log.read()
-            if words in text:
-                return text.split(words, 1)[1].split("\n", 1)[0].strip()
-            time.sleep(0.1)
-        raise RuntimeError(f"{name} did not say {words!r}:\n{text[-2000:]}")
+                return log.read()
+
+        until(lambda: words in text(), seconds, f"{name} said {words!r}")
+        return text().split(words, 1)[1].split("\n", 1)[0].strip()
 
     def start_worker(self, name):
         self.workers[name] = self._start(

@@ -1,8 +1,8 @@
 """posy.spark on a real cluster: a master and two workers."""
+import os
 import pathlib
 import re
 import threading
-import time
 
 import numpy as np
 import pytest
@@ -13,6 +13,7 @@ import posy
 from posy import spark
 from pyspark.sql import functions as F
 from spark_cluster import Cluster
+from waiting import until
 
 
 @pytest.fixture(scope="module")
@@ -159,18 +160,22 @@ def test_the_page_about_clusters(session, tmp_path, monkeypatch):
 
 
 # The last test: it leaves one worker.
-def test_a_worker_killed_during_a_build_changes_no_bit(cluster, session):
-    def slowly(batches):
-        for batch in batches:
-            time.sleep(0.2)
-            yield batch
+def test_a_worker_killed_during_a_build_changes_no_bit(cluster, session, tmp_path):
+    go = str(tmp_path / "go")
 
-    keys = session.range(0, 200_000, 1, 40).mapInArrow(slowly, "id long")
+    def held(batches):  # from the tenth part on, until the worker is gone
+        while pyspark.TaskContext.get().partitionId() >= 10 and not os.path.exists(go):
+            threading.Event().wait(0.05)
+        yield from batches
+
+    keys = session.range(0, 200_000, 1, 40).mapInArrow(held, "id long")
     made = []
     build = threading.Thread(target=lambda: made.append(spark.build(keys, "id", items=200_000, tasks=40)))
     build.start()
-    time.sleep(2)
-    assert build.is_alive()
+    tasks = session.sparkContext.statusTracker()
+    stages = lambda: [tasks.getStageInfo(stage) for stage in tasks.getActiveStageIds()]
+    until(lambda: any(stage and stage.numCompletedTasks == 10 and stage.numActiveTasks == 2 for stage in stages()), 60)
     cluster.kill_worker("worker0")
+    pathlib.Path(go).touch()
     build.join(timeout=120)
     assert made and made[0] == on_one_machine(np.arange(200_000), 200_000)

@@ -50,6 +50,18 @@ void add_table_facts(nb::class_<Object>& type, const auto& table) {
         "Counts are at most this far above the truth, except for a share delta of the keys; never below it.");
 }
 
+void add_join(nb::class_<counts_object>& type) {
+    type.def(
+        "join_size",
+        [](const counts_object& a, const counts_object& b, double level) {
+            return a.alone_with(b, [&] { return value_of(join_size(a.body, b.body, level)); });
+        },
+        "other"_a, "level"_a = 0.95,
+        "How many rows a join of both streams by their keys has: an Estimate. Needs sketches of rule "
+        "\"plain\" "
+        "and of one size.");
+}
+
 void add_counts(nb::module_& m) {
     nb::class_<counts_object> type(
         m, "CountMin",
@@ -88,14 +100,7 @@ void add_counts(nb::module_& m) {
     });
     type.def("estimate", estimates, "keys"_a.none(), nb::kw_only(), "skip_nulls"_a = false,
              "Many keys: an array of their counts.");
-    type.def(
-        "join_size",
-        [](const counts_object& a, const counts_object& b, double level) {
-            return a.alone_with(b, [&] { return value_of(join_size(a.body, b.body, level)); });
-        },
-        "other"_a, "level"_a = 0.95,
-        "How many rows a join of both streams by their keys has: an Estimate. Needs sketches of rule \"plain\" "
-        "and of one size.");
+    add_join(type);
     add_union(type, "__iadd__");
     type.def(
         "__eq__",
