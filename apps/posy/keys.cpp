@@ -75,6 +75,12 @@ std::optional<std::size_t> column_number(std::string_view column) {
     return wrong == std::errc{} && at == end ? std::optional(number) : std::nullopt;
 }
 
+// What is wrong with it.
+std::string empty_column(const std::string& text) {
+    if (!text.empty()) return {};
+    return "it is empty; give the number or the name of a column, and the number of one without a name";
+}
+
 std::string lower_case(std::string text) {
     for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
     return text;
@@ -183,12 +189,7 @@ void key_options::add_to(command_line& command, const std::string& name, const s
                     "key; several, e.g. city,country, are one key together; a column whose name is a number "
                     "is given by "
                     "its place, with --header (default: the whole line)")
-        .check([](const std::string& text) {
-            return text.empty()
-                       ? "it is empty; give the number or the name of a column, and the number of one "
-                         "without a name"
-                       : std::string();
-        });
+        .check(empty_column);
     command.add_flag("--csv", csv,
                      "Rows of CSV, with quotes as in RFC 4180 (default: if a file is named *.csv)");
     command.add_flag("--tsv", tsv, "The same with tabs (default: if a file is named *.tsv)")
