@@ -131,6 +131,19 @@ def test_columns_that_are_no_keys_are_refused_before_anything_runs(session, kind
         spark.build(frame, "x")
 
 
+def test_columns_of_different_kinds_are_not_joined(session):
+    numbers, names = session.range(5), session.range(5).select(F.col("id").cast("string"))
+    for use in (spark.join, spark.prefilter, spark.join_size):
+        with pytest.raises(posy.Error, match="integers.*string"):
+            use(numbers, names, "id")
+    assert spark.join(numbers, numbers.select(F.col("id").cast("int")), "id").count() == 5
+
+
+def test_a_secret_seed_is_drawn_once(session):
+    made = spark.build(session.range(0, 1_000, 1, 4), "id", items=1_000, secret=True)
+    assert made.hash == "siphash" and made.contains(np.arange(1_000)).all()
+
+
 def test_a_filter_that_no_row_can_hold_is_refused(session):
     with pytest.raises(posy.Error, match="2 GiB"):
         spark.build(session.range(1), "id", 0.001, items=10**10)

@@ -91,12 +91,12 @@ def from_bytes(message: bytes | bytearray | memoryview, *, max_bytes: int | None
     return _core._from_bytes(message, max_bytes)
 
 
-def load(path: str | os.PathLike[str], mmap: bool = True) -> Any:
-    """The object that a file holds, of whatever kind; see from_bytes().
+def load(path: str | os.PathLike[str], mmap: bool = True, *, max_bytes: int | None = None) -> Any:
+    """The object that a file holds, of whatever kind; see from_bytes(), also for max_bytes.
 
     With mmap a raw array is read where it lies. Such a file must not be truncated while it is in use.
     """
-    return _core._load(path, mmap)
+    return _core._load(path, mmap, max_bytes)
 
 
 def plan(items: int, **wishes: Any) -> Advice:

@@ -27,6 +27,9 @@ def build(keys: Any, rate: float = 0.01, *, items: int, **options: Any) -> posy.
     """
     if not hasattr(keys, "to_delayed") or getattr(keys, "ndim", 1) != 1:
         raise posy.Error(f"keys are a column of dask.dataframe or a dask.bag, not {type(keys).__name__}; for a frame, give frame['column']")
+    first = posy.Filter(items, rate, **options)  # a secret seed is drawn once
+    options.pop("secret", None)
+    options.update(hash=first.hash, seed=first.seed)
     fill, unite = dask.delayed(_filled, pure=True), dask.delayed(_united, pure=True)
     parts = [fill(part, items, rate, options) for part in keys.to_delayed()]
     while len(parts) > 1:

@@ -57,7 +57,7 @@ def build(
     keys = _keys(df, column)
     if items is None:
         items = _different(keys)
-    make = functools.partial(posy.Filter, items, rate, **options)
+    make = _maker(posy.Filter, items, rate, **options)
     size = make().bits // 8
     if size > MOST_BYTES:
         raise posy.Error(
@@ -76,7 +76,7 @@ def count(
 
     Counted by the plain rule, so that it does not depend on how the rows lie on partitions. Options are those of posy.CountMin.
     """
-    make = functools.partial(posy.CountMin, epsilon, delta, rule="plain", **options)
+    make = _maker(posy.CountMin, epsilon, delta, rule="plain", **options)
     return _made(_keys(df, column), make, tasks or _cores(df))
 
 
@@ -85,7 +85,7 @@ def heavy_hitters(df: DataFrame, column: str | Column, top: int = 100, *, tasks:
 
     A part keeps eight times as many, because a key may be less frequent in it. Options are those of posy.HeavyHitters.
     """
-    make = functools.partial(posy.HeavyHitters, top=8 * top, **options)
+    make = _maker(posy.HeavyHitters, top=8 * top, **options)
     return _made(_keys(df, column), make, tasks or _cores(df))
 
 
@@ -111,6 +111,7 @@ def prefilter(
     `on` is the key's column, or a pair of them: that of `df`, and that of `other`.
     """
     mine, theirs = _columns(on)
+    _check_kinds(df, mine, other, theirs)
     return df.where(may_contain(build(other, theirs, rate, items=items), mine))
 
 
@@ -142,6 +143,7 @@ def join_size(
 ) -> posy.Estimate:
     """How many rows an inner join will have, with an interval, from a sketch of each side: both are read once, nothing is shuffled."""
     mine, theirs = _columns(on)
+    _check_kinds(df, mine, other, theirs)
     return count(df, mine, epsilon, **options).join_size(count(other, theirs, epsilon, **options))
 
 
@@ -173,6 +175,21 @@ def _keys(df: DataFrame, column: str | Column) -> DataFrame:
             f"cast it, e.g. col({field.name!r}).cast('string')"
         )
     return keys
+
+
+def _check_kinds(df: DataFrame, mine: str, other: DataFrame, theirs: str) -> None:
+    """Spark compares 5 with '5'; to a filter they are different keys."""
+    kinds = [_keys(frame, name).schema[0].dataType for frame, name in ((df, mine), (other, theirs))]
+    here, there = ("integers" if isinstance(kind, T.IntegralType) else kind.simpleString() for kind in kinds)
+    if here != there:
+        raise posy.Error(f"column {mine!r} is of {here} and column {theirs!r} of {there}, which have different keys; cast one of them")
+
+
+def _maker(kind: Callable[..., Any], *arguments: Any, **options: Any) -> Callable[[], Any]:
+    """What makes equal empty objects on every worker. A secret seed is drawn once, here."""
+    first = kind(*arguments, **options)
+    options.pop("secret", None)
+    return functools.partial(kind, *arguments, **{**options, "hash": first.hash, "seed": first.seed})
 
 
 def _different(keys: DataFrame) -> int:

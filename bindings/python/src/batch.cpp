@@ -1,5 +1,6 @@
 #include "batch.hpp"
 
+#include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 
 #include <algorithm>
@@ -24,6 +25,9 @@ bool is_named(PyObject* object, const char* module_start, const char* name) {
 nb::object inside_pandas(const nb::object& source) {
     if (!is_named(source.ptr(), "pandas", "Series") && !is_named(source.ptr(), "pandas", "Index"))
         return source;
+    const std::string type = nb::cast<std::string>(nb::str(source.attr("dtype")));
+    if (type.starts_with("period") || type.starts_with("interval"))
+        raise(PyExc_TypeError, "a column of " + type + " has no keys; make text of it: astype(str)");
     const nb::object array = source.attr("array");
     if (nb::hasattr(array, "__arrow_array__")) return array.attr("__arrow_array__")();
     return source.attr("to_numpy")();
@@ -33,6 +37,23 @@ nb::object inside_pandas(const nb::object& source) {
 bool is_array_of_objects(const nb::object& source) {
     if (!PyObject_CheckBuffer(source.ptr()) || !nb::hasattr(source, "dtype")) return false;
     return nb::cast<std::string_view>(source.attr("dtype").attr("char")) == "O";
+}
+
+// What looks like a column and would be read as something else.
+void refuse_disguised(const nb::object& source) {
+    PyObject* const given = source.ptr();
+    const std::string_view type = Py_TYPE(given)->tp_name;
+    if (type.ends_with("MaskedArray"))
+        raise(PyExc_TypeError,
+              "an array with a mask; array.compressed() has the elements that are not masked");
+    if (type.ends_with("Scalar") && type.starts_with("pyarrow"))
+        raise(PyExc_TypeError,
+              "a scalar of Arrow's is one key, and a batch is wanted; its as_py() is the key");
+    if (is_named(given, "polars", "Series") &&
+        nb::cast<std::string>(nb::str(source.attr("dtype"))) == "Object")
+        raise(PyExc_TypeError, "a column of Python objects is not known to Arrow; give series.to_list()");
+    if (is_array_of_objects(source) && nb::cast<int>(source.attr("ndim")) != 1)
+        raise(PyExc_ValueError, "keys stand in one dimension; array.ravel() has one");
 }
 
 }  // namespace
@@ -59,6 +80,7 @@ batch::batch(nb::handle source, bool skip_nulls) : source_(nb::borrow(source)), 
         size_ = static_cast<std::size_t>(PySequence_Fast_GET_SIZE(given));
         return;
     }
+    refuse_disguised(source_);
     source_ = inside_pandas(source_);
     if (auto arrow = arrow_keys::of(source_.ptr()))
         arrow_.emplace(std::move(*arrow));

@@ -102,6 +102,11 @@ inline nb::object item_of(PyObject* source, std::size_t row) {
     return item;
 }
 
+// Ctrl-C, once in a while.
+inline void check_signals() {
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+}
+
 inline bool is_indexed(PyObject* source) { return PyList_CheckExact(source) || PyTuple_CheckExact(source); }
 
 template <class Use>
@@ -109,8 +114,10 @@ std::size_t batch::each_object(const Use& use) const {
     PyObject* const source = source_.ptr();
     std::size_t row = 0;
     if (is_indexed(source)) {
-        for (; row < static_cast<std::size_t>(PySequence_Fast_GET_SIZE(source)); ++row)
+        for (; row < static_cast<std::size_t>(PySequence_Fast_GET_SIZE(source)); ++row) {
+            if (row % piece_size == 0) check_signals();
             use(item_of(source, row).ptr(), row);
+        }
         return row;
     }
     const nb::object all = nb::steal(PyObject_GetIter(source));
@@ -118,13 +125,15 @@ std::size_t batch::each_object(const Use& use) const {
     for (;; ++row) {
         const nb::object key = nb::steal(PyIter_Next(all.ptr()));
         if (!key.is_valid()) break;
+        if (row % piece_size == 0) check_signals();
         use(key.ptr(), row);
     }
     if (PyErr_Occurred()) throw nb::python_error();
     return row;
 }
 
-// Fills pieces with the digests of objects, and calls full(next row) when one is full and at the end.
+// Fills pieces with the digests of objects, and calls full(next row) when one is full and at the end; also
+// before an error of Python's, so that the keys before it count.
 template <class Full>
 std::size_t batch::gather(object_piece& piece, const Full& full) const {
     const auto take = [&](PyObject* key, std::size_t row) {
@@ -134,15 +143,20 @@ std::size_t batch::gather(object_piece& piece, const Full& full) const {
     };
     PyObject* const source = source_.ptr();
     std::size_t row = 0;
-    if (is_indexed(source)) {
-        for (; row < static_cast<std::size_t>(PySequence_Fast_GET_SIZE(source)); ++row) {
-            if (!take_text(source, row, piece))
-                take(item_of(source, row).ptr(), row);
-            else if (piece.full())
-                full(row + 1);
-        }
-    } else {
-        row = each_object(take);
+    try {
+        if (!is_indexed(source))
+            row = each_object(take);
+        else
+            for (; row < static_cast<std::size_t>(PySequence_Fast_GET_SIZE(source)); ++row) {
+                if (piece.size() == 0) check_signals();  // whose handlers may change the list: no text waits
+                if (!take_text(source, row, piece))
+                    take(item_of(source, row).ptr(), row);
+                else if (piece.full())
+                    full(row + 1);
+            }
+    } catch (const nb::python_error&) {
+        full(row);
+        throw;
     }
     full(row);
     return row;

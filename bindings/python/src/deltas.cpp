@@ -183,6 +183,7 @@ void add_subscriber(nb::module_& m) {
             const auto held = o.briefly([&] { return o.body.shared_filter(); });
             return held ? std::make_unique<filter_object>(value_of(held->clone())) : nullptr;
         },
+        nb::sig("def filter(self) -> Filter | None"),
         "A copy of the filter that it holds; None until one has arrived.");
 }
 

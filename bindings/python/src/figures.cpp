@@ -12,6 +12,11 @@ nb::str written(const estimate& e) {
 
 }  // namespace
 
+void check_level(double level) {
+    if (!(level > 0 && level < 1))
+        throw exception(error::invalid("the level of an interval lies between 0 and 1, e.g. 0.95"));
+}
+
 void add_figures(nb::module_& m) {
     nb::class_<estimate>(m, "Estimate",
                          "A value, and an interval that holds the truth with a stated probability, 95 % "

@@ -61,11 +61,11 @@ std::vector<std::byte> first_bytes(const std::filesystem::path& path) {
     return bytes;
 }
 
-any_body body_of_file(const std::filesystem::path& path, bool mapped) {
+any_body body_of_file(const std::filesystem::path& path, bool mapped, const read_limits& limits) {
     check_readable(path);
-    if (mapped) return std::move(value_at(path, load(path)).body);
+    if (mapped) return only_message(value_at(path, load(path, limits)), std::filesystem::file_size(path));
     const auto bytes = whole_file(path);
-    message one = value_at(path, from_bytes(bytes));
+    message one = value_at(path, from_bytes(bytes, limits));
     return only_message(std::move(one), bytes.size());
 }
 

@@ -24,7 +24,7 @@ std::vector<std::byte> first_bytes(const std::filesystem::path&);
 // One message and nothing behind it, as any body. The bytes must stay where they are.
 any_body body_of_bytes(byte_view, const read_limits& = {});
 // A file, mapped if it may be; OSError if it cannot be read.
-any_body body_of_file(const std::filesystem::path&, bool mapped);
+any_body body_of_file(const std::filesystem::path&, bool mapped, const read_limits& = {});
 void write_file(const std::filesystem::path&, body_ref, coding);
 coding coding_named(std::string_view);
 
@@ -101,7 +101,7 @@ void add_files(nb::class_<object<Body>>& type) {
     type.def("__reduce__", [](nb::handle_t<self> o) {
         // A function of Python's own: pickle does not know those of nanobind.
         return nb::make_tuple(nb::module_::import_("posy").attr("from_bytes"),
-                              nb::make_tuple(message_of(*nb::inst_ptr<self>(o), coding::raw)));
+                              nb::make_tuple(message_of(self_of<self>(o.ptr()), coding::raw)));
     });
 }
 

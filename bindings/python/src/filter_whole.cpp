@@ -4,6 +4,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
+#include "figures.hpp"
 #include "files.hpp"
 #include "filter.hpp"
 #include "names.hpp"
@@ -43,14 +44,14 @@ void add_algebra(nb::class_<filter_object>& type) {
     type.def(
         "__ior__",
         [](nb::handle_t<filter_object> self, const filter_object& other) {
-            combine<united>(*nb::inst_ptr<filter_object>(self), other);
+            combine<united>(self_of<filter_object>(self.ptr()), other);
             return nb::borrow(self);
         },
         nb::is_operator(), nb::sig("def __ior__(self, other: Filter, /) -> Filter"));
     type.def(
         "__iand__",
         [](nb::handle_t<filter_object> self, const filter_object& other) {
-            combine<common>(*nb::inst_ptr<filter_object>(self), other);
+            combine<common>(self_of<filter_object>(self.ptr()), other);
             return nb::borrow(self);
         },
         nb::is_operator(), nb::sig("def __iand__(self, other: Filter, /) -> Filter"));
@@ -104,6 +105,7 @@ void add_estimates(nb::class_<filter_object>& type) {
     type.def(
         "compare",
         [](const filter_object& a, const filter_object& b, double level) {
+            check_level(level);
             return a.alone_with(b, [&] { return value_of(compare(a.body, b.body, level)); });
         },
         "other"_a, "level"_a = 0.95,

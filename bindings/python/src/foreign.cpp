@@ -112,7 +112,7 @@ void add_foreign_whole(nb::class_<foreign_object>& type) {
     type.def(
         "__ior__",
         [](nb::handle_t<foreign_object> self, const foreign_object& other) {
-            auto& into = *nb::inst_ptr<foreign_object>(self);
+            auto& into = self_of<foreign_object>(self.ptr());
             into.alone_with(other, [&] { check_done(into.body->unite(*other.body)); });
             return nb::borrow(self);
         },
@@ -134,7 +134,7 @@ void add_foreign_whole(nb::class_<foreign_object>& type) {
             .format(str_of(name_of(o.body->speaks())), o.briefly([&] { return o.body->about().bits; }));
     });
     type.def("__reduce__", [](nb::handle_t<foreign_object> self) {
-        auto& o = *nb::inst_ptr<foreign_object>(self);
+        auto& o = self_of<foreign_object>(self.ptr());
         return nb::make_tuple(nb::module_::import_("posy").attr("_foreign_from_bytes"),
                               nb::make_tuple(bytes_of(o.alone([&] { return o.body->to_bytes(); })),
                                              str_of(name_of(o.body->speaks()))));

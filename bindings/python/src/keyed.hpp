@@ -79,7 +79,7 @@ void add_union(nb::class_<object<Body>>& type, const char* in_place) {
     type.def(
         in_place,
         [](nb::handle_t<object<Body>> self, const object<Body>& other) {
-            auto& into = *nb::inst_ptr<object<Body>>(self);
+            auto& into = self_of<object<Body>>(self.ptr());
             into.alone_with(other, [&] { check_done(unite(into.body, other.body)); });
             return nb::borrow(self);
         },

@@ -33,6 +33,10 @@ any_body read_unlocked(const Read& read) {
     return read();
 }
 
+read_limits limits_of(std::optional<std::uint64_t> max_bytes) {
+    return max_bytes ? read_limits::exactly(*max_bytes) : read_limits();
+}
+
 bool is_foreign(byte_view bytes) { return !is_message(bytes) && foreign_filter::recognise(bytes); }
 
 // The bytes of a file, if it is a filter of another program.
@@ -48,14 +52,16 @@ void add_messages(nb::module_& m) {
     using namespace nb::literals;
     m.def("_from_bytes", [](nb::handle source, std::optional<std::uint64_t> max_bytes) {
         const held_bytes bytes(source);
-        const auto limits = max_bytes ? read_limits::exactly(*max_bytes) : read_limits();
+        const auto limits = limits_of(max_bytes);
         if (is_foreign(bytes.view())) return nb::cast(foreign_of_bytes(bytes.view()));
         return python_object(read_unlocked([&] { return body_of_bytes(bytes.view(), limits); }));
     });
-    m.def("_load", [](const std::filesystem::path& path, bool mapped) {
-        if (const auto bytes = foreign_bytes(path)) return nb::cast(foreign_of_bytes(*bytes));
-        return python_object(read_unlocked([&] { return body_of_file(path, mapped); }));
-    });
+    m.def("_load",
+          [](const std::filesystem::path& path, bool mapped, std::optional<std::uint64_t> max_bytes) {
+              const auto limits = limits_of(max_bytes);
+              if (const auto bytes = foreign_bytes(path)) return nb::cast(foreign_of_bytes(*bytes));
+              return python_object(read_unlocked([&] { return body_of_file(path, mapped, limits); }));
+          });
 }
 
 }  // namespace posy::python

@@ -123,7 +123,8 @@ void add_sealed_filter(nb::module_& m) {
 void add_map(nb::module_& m) {
     nb::class_<map_object> type(
         m, "Map",
-        "A map from keys to ints that does not store its keys (a Bloomier map). A key of the map gets its "
+        "A map from keys to ints of 0 to 2**64 - 1 that does not store its keys (a Bloomier map). A key of "
+        "the map gets its "
         "value; "
         "another one gets none, except for a share `rate`, which gets an arbitrary one.\n\n"
         ">>> ages = posy.Map({\"anna\": 41, \"bert\": 7}, rate=1e-6)\n>>> ages[\"anna\"], "

@@ -2,6 +2,7 @@
 #include <charconv>
 
 #include "classes.hpp"
+#include "figures.hpp"
 #include "files.hpp"
 #include "keyed.hpp"
 #include "posy/distinct_counter.hpp"
@@ -54,6 +55,7 @@ void add_join(nb::class_<counts_object>& type) {
     type.def(
         "join_size",
         [](const counts_object& a, const counts_object& b, double level) {
+            check_level(level);
             return a.alone_with(b, [&] { return value_of(join_size(a.body, b.body, level)); });
         },
         "other"_a, "level"_a = 0.95,
