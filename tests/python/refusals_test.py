@@ -48,8 +48,13 @@ def test_an_object_without_init_is_refused(kind):
     empty = kind.__new__(kind)
     with pytest.raises(TypeError, match="__init__"):
         pickle.dumps(empty)
-    with pytest.raises((TypeError, RuntimeError, AttributeError)):
-        empty.__ior__(empty)
+
+
+@pytest.mark.parametrize("other", [posy.Filter(10, 0.1), posy.GrowingFilter(), posy.ForeignFilter("spark-v1", 10, 0.1)])
+def test_nothing_is_united_with_an_object_without_init(other):
+    empty = type(other).__new__(type(other))
+    with pytest.raises(TypeError, match="__init__"):
+        empty.__ior__(other)
 
 
 def test_columns_in_disguise_are_refused():

@@ -1,6 +1,5 @@
 #include "batch.hpp"
 
-#include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 
 #include <algorithm>
@@ -20,12 +19,19 @@ bool is_named(PyObject* object, const char* module_start, const char* name) {
            std::string_view(nb::cast<nb::str>(module_name).c_str()).starts_with(module_start);
 }
 
+std::string dtype_of(const nb::object& source) {
+    const nb::object type = source.attr("dtype");
+    const auto text = nb::steal<nb::str>(PyObject_Str(type.ptr()));
+    if (!text.is_valid()) throw nb::python_error();
+    return text.c_str();
+}
+
 // A column of pandas: what it is made of. One of NumPy's types is an array of NumPy's, with None and NaN as
 // objects; the others become arrays of Arrow's.
 nb::object inside_pandas(const nb::object& source) {
     if (!is_named(source.ptr(), "pandas", "Series") && !is_named(source.ptr(), "pandas", "Index"))
         return source;
-    const std::string type = nb::cast<std::string>(nb::str(source.attr("dtype")));
+    const std::string type = dtype_of(source);
     if (type.starts_with("period") || type.starts_with("interval"))
         raise(PyExc_TypeError, "a column of " + type + " has no keys; make text of it: astype(str)");
     const nb::object array = source.attr("array");
@@ -49,8 +55,7 @@ void refuse_disguised(const nb::object& source) {
     if (type.ends_with("Scalar") && type.starts_with("pyarrow"))
         raise(PyExc_TypeError,
               "a scalar of Arrow's is one key, and a batch is wanted; its as_py() is the key");
-    if (is_named(given, "polars", "Series") &&
-        nb::cast<std::string>(nb::str(source.attr("dtype"))) == "Object")
+    if (is_named(given, "polars", "Series") && dtype_of(source) == "Object")
         raise(PyExc_TypeError, "a column of Python objects is not known to Arrow; give series.to_list()");
     if (is_array_of_objects(source) && nb::cast<int>(source.attr("ndim")) != 1)
         raise(PyExc_ValueError, "keys stand in one dimension; array.ravel() has one");
