@@ -19,6 +19,7 @@ from __future__ import annotations
 import functools
 import math
 import operator
+import sys
 from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator
 
 import pyarrow as pa
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 MOST_BYTES = 2**31 - 2**20
 # Parts that one task unites, and that the driver takes at once.
 FAN = 8
+# Bytes of parts that the driver takes at once; Spark refuses more than a gigabyte (spark.driver.maxResultSize).
+MOST_AT_ONCE = 2**29
 
 _PART = T.StructType([T.StructField("part", T.BinaryType(), False)])
 _KEYS = (T.StringType, T.BinaryType, T.ByteType, T.ShortType, T.IntegerType, T.LongType)
@@ -206,7 +209,7 @@ def _cores(df: DataFrame) -> int:
 
 
 def _part(made: Any) -> pa.RecordBatch:
-    return pa.RecordBatch.from_arrays([pa.array([made.pack()], pa.binary())], ["part"])
+    return pa.RecordBatch.from_arrays([pa.array([made.to_bytes("fastest")], pa.binary())], ["part"])
 
 
 def _read(part: bytes) -> Any:
@@ -245,7 +248,10 @@ def _made(keys: DataFrame, make: Callable[[], Any], tasks: int | None) -> Any:
     while count > FAN:
         count = math.ceil(count / FAN)
         parts = parts.repartition(count).mapInArrow(_unite, _PART)
-    return _united(make(), (bytes(row.part) for row in parts.toLocalIterator()))
+    made = make()
+    if count * sys.getsizeof(made) > MOST_AT_ONCE:
+        parts = parts.repartition(1).mapInArrow(_unite, _PART)
+    return _united(made, (part.as_py() for part in parts.toArrow().column(0)))
 
 
 def _shared(filter: Any) -> Callable[[], Any]:
