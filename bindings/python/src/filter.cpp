@@ -63,12 +63,19 @@ void insert_columns(bloom_filter& into, const batch& keys, unsigned threads) {
     });
 }
 
+// In a small array threads get in each other's way. In a large one they sort the keys by region first, which
+// costs more than a second core brings (measured: 9.5 ns per key with two, 8.2 with one).
+unsigned threads_to_insert(const bloom_filter& into, std::size_t rows, unsigned asked) {
+    constexpr unsigned cores_that_pay = 4;
+    const bool pays =
+        into.geometry().bits > parallel_build::divided_bits && threads_for(rows, 0) >= cores_that_pay;
+    return asked == 0 && !pays ? 1 : threads_for(rows, asked);
+}
+
 void update(filter_object& f, nb::handle source, bool skip_nulls, unsigned threads) {
     const batch keys(source, skip_nulls);
     if (keys.in_columns()) {
-        // In a small array threads would get in each other's way.
-        const bool small = f.body.geometry().bits <= parallel_build::divided_bits;
-        const unsigned used = threads == 0 && small ? 1 : threads_for(*keys.size(), threads);
+        const unsigned used = threads_to_insert(f.body, *keys.size(), threads);
         return f.alone([&] { insert_columns(f.body, keys, used); });
     }
     keys.each_digest(f.hash, [&](std::span<const digest> digests, const rows_of_piece&) {
