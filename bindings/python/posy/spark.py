@@ -12,7 +12,8 @@ united in a tree of tasks. A part that is made again, because a worker was lost 
 so has the result.
 
 Keys are columns of text, binary or integers of any width: 5 as an integer and as a long is one key. NULL is no key, as in a
-join. Needs Spark 4.1 or later, and posy, pyarrow and numpy on every worker.
+join. Needs Spark 4.1 or later (not through Spark Connect, which has no broadcast), and posy, pyarrow and numpy on
+every worker.
 """
 from __future__ import annotations
 
@@ -23,6 +24,7 @@ import sys
 from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator
 
 import pyarrow as pa
+from pyspark import SparkContext
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
@@ -97,11 +99,11 @@ def may_contain(filter: posy.Filter | posy.SealedFilter | posy.ForeignFilter, co
 
     Any filter that posy reads serves, one of Spark's own among them (`from_spark`).
     """
-    shared = _shared(filter)
+    shared = SparkContext.getOrCreate().broadcast(filter)
 
     @F.arrow_udf("boolean")
     def ask(keys: pa.Array) -> pa.Array:
-        return _answers(shared(), keys)
+        return _answers(shared.value, keys)
 
     return ask(column)
 
@@ -153,8 +155,6 @@ def join_size(
 def from_spark(filter: Any) -> posy.ForeignFilter:
     """The filter that Spark's own `df.stat.bloomFilter` made (through its JVM object), or its bytes."""
     if not isinstance(filter, (bytes, bytearray, memoryview)):
-        from pyspark import SparkContext
-
         stream = SparkContext.getOrCreate()._jvm.java.io.ByteArrayOutputStream()
         filter.writeTo(stream)
         filter = bytes(stream.toByteArray())
@@ -202,10 +202,7 @@ def _different(keys: DataFrame) -> int:
 
 
 def _cores(df: DataFrame) -> int:
-    try:
-        return max(1, df.sparkSession.sparkContext.defaultParallelism)
-    except Exception:  # Spark Connect has no context
-        return max(1, df.rdd.getNumPartitions()) if hasattr(df, "rdd") else 2 * FAN
+    return max(1, df.sparkSession.sparkContext.defaultParallelism)
 
 
 def _part(made: Any) -> pa.RecordBatch:
@@ -241,9 +238,10 @@ def _unite(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 def _made(keys: DataFrame, make: Callable[[], Any], tasks: int | None) -> Any:
     """Fills an object per task, and unites them in a tree whose root is the driver."""
-    count = keys.rdd.getNumPartitions() if tasks is None or not hasattr(keys, "rdd") else min(tasks, keys.rdd.getNumPartitions())
-    if tasks is not None:
-        keys = keys.coalesce(max(1, count))
+    count = keys.rdd.getNumPartitions()
+    if tasks is not None and tasks < count:
+        count = max(1, tasks)
+        keys = keys.coalesce(count)
     parts = keys.mapInArrow(_fill(make), _PART)
     while count > FAN:
         count = math.ceil(count / FAN)
@@ -252,18 +250,6 @@ def _made(keys: DataFrame, make: Callable[[], Any], tasks: int | None) -> Any:
     if count * sys.getsizeof(made) > MOST_AT_ONCE:
         parts = parts.repartition(1).mapInArrow(_unite, _PART)
     return _united(made, (part.as_py() for part in parts.toArrow().column(0)))
-
-
-def _shared(filter: Any) -> Callable[[], Any]:
-    """Something that gives the filter, and that travels to the workers."""
-    from pyspark.sql import SparkSession
-
-    session = SparkSession.getActiveSession()
-    try:
-        broadcast = session.sparkContext.broadcast(filter)
-        return lambda: broadcast.value
-    except Exception:  # Spark Connect: the filter travels with the function
-        return lambda: filter
 
 
 def _answers(filter: Any, keys: pa.Array) -> pa.Array:
