@@ -43,6 +43,18 @@ def test_an_interrupt_ends_an_endless_update():
         assert b"KeyboardInterrupt" in running.communicate(timeout=60)[1]
 
 
+def test_a_handler_may_empty_the_list_that_is_read():
+    keys = [f"key{i}" for i in range(2_000_000)]
+    before = signal.signal(signal.SIGALRM, lambda *_: keys.clear())
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.002)
+        posy.Filter(2_000_000, 0.01).update(keys)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert not keys
+
+
 @pytest.mark.parametrize("kind", [posy.Filter, posy.CountingFilter, posy.SealedFilter, posy.Map, posy.CountMin, posy.GrowingFilter, posy.ForeignFilter])
 def test_an_object_without_init_is_refused(kind):
     empty = kind.__new__(kind)

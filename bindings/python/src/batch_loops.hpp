@@ -102,7 +102,7 @@ inline nb::object item_of(PyObject* source, std::size_t row) {
     return item;
 }
 
-// Ctrl-C, once in a while.
+// Ctrl-C, once in a while. Handlers may change a list: its size is asked for again after this.
 inline void check_signals() {
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
 }
@@ -115,8 +115,8 @@ std::size_t batch::each_object(const Use& use) const {
     std::size_t row = 0;
     if (is_indexed(source)) {
         for (; row < static_cast<std::size_t>(PySequence_Fast_GET_SIZE(source)); ++row) {
-            if (row % piece_size == 0) check_signals();
             use(item_of(source, row).ptr(), row);
+            if (row % piece_size == 0) check_signals();
         }
         return row;
     }
@@ -136,10 +136,15 @@ std::size_t batch::each_object(const Use& use) const {
 // before an error of Python's, so that the keys before it count.
 template <class Full>
 std::size_t batch::gather(object_piece& piece, const Full& full) const {
+    const auto use_full = [&](std::size_t next) {
+        if (!piece.full()) return;
+        full(next);
+        check_signals();
+    };
     const auto take = [&](PyObject* key, std::size_t row) {
         piece.hash_waiting();
         skip_nulls_&& is_missing(key) ? piece.skip() : piece.add(digest_of(key, piece.hash(), row), row);
-        if (piece.full()) full(row + 1);
+        use_full(row + 1);
     };
     PyObject* const source = source_.ptr();
     std::size_t row = 0;
@@ -148,11 +153,10 @@ std::size_t batch::gather(object_piece& piece, const Full& full) const {
             row = each_object(take);
         else
             for (; row < static_cast<std::size_t>(PySequence_Fast_GET_SIZE(source)); ++row) {
-                if (piece.size() == 0) check_signals();  // whose handlers may change the list: no text waits
-                if (!take_text(source, row, piece))
+                if (take_text(source, row, piece))
+                    use_full(row + 1);
+                else
                     take(item_of(source, row).ptr(), row);
-                else if (piece.full())
-                    full(row + 1);
             }
     } catch (const nb::python_error&) {
         full(row);
