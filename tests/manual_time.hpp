@@ -53,13 +53,13 @@ class manual_time final : public http::timekeeper {
   private:
     struct sleeper {
         clock::time_point until;
-        http::asio::steady_timer* timer;
+        http::steady_timer* timer;
     };
 
     std::chrono::milliseconds since_1970() const override {
         return start + std::chrono::duration_cast<std::chrono::milliseconds>(now() - clock::time_point());
     }
-    http::task<void> wait(http::asio::steady_timer& timer, clock::time_point then) override {
+    http::task<void> wait(http::steady_timer& timer, clock::time_point then) override {
         struct place {  // left however the wait ends; also when its loop is shut down
             manual_time& of;
             std::uint64_t number;
@@ -72,7 +72,7 @@ class manual_time final : public http::timekeeper {
         if (now() >= then) co_return;
         timer.expires_at(clock::time_point::max());
         boost::system::error_code woken;
-        co_await timer.async_wait(http::asio::redirect_error(http::asio::use_awaitable, woken));
+        co_await timer.async_wait(http::asio::redirect_error(http::use_awaitable, woken));
     }
     std::uint64_t enter(const sleeper& who) {
         const std::lock_guard lock(mutex_);

@@ -91,6 +91,8 @@ class counting_filter {
     std::uint64_t flipped_count() const { return flipped_count_; }
     // Their positions, ascending.
     std::vector<std::uint64_t> flipped() const;
+    // What may_contain() said at the last mark; before any, what it says now.
+    bool contained_at_mark(digest) const;
 
     void clear();
 

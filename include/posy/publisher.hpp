@@ -26,6 +26,9 @@ struct publishing {
     // In place of `change`: publish when this share of the array's bits differs from what was published.
     // These bits determine how many answers of peers are wrong; items that came and left again change none.
     std::optional<double> change_bits{};
+    // In place of both: publish when asked() was this often called with a key for which the last generation
+    // is wrong. Items that nobody asks for are then no reason to publish.
+    std::optional<std::uint64_t> misled{};
     std::uint64_t least_items = 1;  // of which the share is taken: a set that fills up from nothing would
                                     // otherwise publish with every item
     std::size_t history = 16;       // how many generations back deltas reach
@@ -47,6 +50,9 @@ class publisher {
     void lower(std::uint64_t position) { set_.lower(position), ++removed_; }
     const counting_filter& set() const { return set_; }
 
+    // A key is looked for. True if the last generation misleads those who look there: it does not have a key
+    // of the set, or still has one that left.
+    bool asked(digest);
     // What has changed is to be published at once, however little it is.
     void hurry() { urgent_ = inserted_ + removed_ > 0; }
     // Is it time to publish? `now` is in the unit of max_age.
@@ -97,9 +103,9 @@ class publisher {
     std::uint32_t checksum_ = 0;  // of the bits of that generation
     std::uint64_t published_items_ = 0;
     std::deque<step> history_;
-    std::optional<reply> whole_;                // made when it is first asked for, as are
-    std::map<std::uint64_t, reply> deltas_;     // the answers by the generation that the asker holds
-    std::uint64_t inserted_ = 0, removed_ = 0;  // since the last publication
+    std::optional<reply> whole_;             // made when it is first asked for, as are
+    std::map<std::uint64_t, reply> deltas_;  // the answers by the generation that the asker holds
+    std::uint64_t inserted_ = 0, removed_ = 0, misled_ = 0;  // since the last publication
     std::uint64_t last_ = 0;
     bool urgent_ = false;
 };

@@ -51,6 +51,7 @@ struct error {
     std::string message{};                  // what is wrong and what to do, one line, no full stop
     std::optional<std::uint64_t> offset{};  // byte offset in the input, if the error is about a place in it
     std::optional<std::uint64_t> limit{};   // bytes of memory, if a higher read limit would allow it
+    std::optional<int> system{};            // the system's errno, if it was the system that refused
 
     using place = std::optional<std::uint64_t>;
     static error invalid(std::string what, place at = {}) {
@@ -78,9 +79,11 @@ struct error {
         return offset ? "at byte " + std::to_string(*offset) + ": " + message : message;
     }
     // The same error about a part that starts at byte `start` of a whole.
-    error in_part_at(std::uint64_t start) const { return {kind, message, offset.value_or(0) + start, limit}; }
+    error in_part_at(std::uint64_t start) const {
+        return {kind, message, offset.value_or(0) + start, limit, system};
+    }
     // The same error behind a name, or behind what could not be done because of it.
-    error behind(const std::string& name) const { return {kind, name + ": " + text(), {}, limit}; }
+    error behind(const std::string& name) const { return {kind, name + ": " + text(), {}, limit, system}; }
 };
 
 // An error, thrown.

@@ -19,10 +19,19 @@ result<hash_seed> random_seed();
 // Throws std::runtime_error if the system has no source of random numbers.
 const hasher& secret_hasher();
 
+// A text with its digest, hashed once for several tables. It is not kept: the text is someone else's.
+struct digested {
+    explicit digested(std::string_view t) : text(t), digest(secret_hasher()(t)) {}
+    std::string_view text;
+    posy::digest digest;
+    friend bool operator==(const digested& a, std::string_view b) { return a.text == b; }
+};
+
 // For unordered containers of texts.
 struct by_secret {
     using is_transparent = void;
     std::size_t operator()(std::string_view text) const { return secret_hasher()(text).low; }
+    std::size_t operator()(const digested& d) const { return d.digest.low; }
 };
 
 }  // namespace posy::hash

@@ -15,7 +15,10 @@
 namespace posy::base {
 
 error system_error(const std::string& what) {
-    return error::input_output(what + ": " + std::strerror(errno));
+    const int code = errno;
+    error why = error::input_output(what + ": " + std::strerror(code));
+    why.system = code;
+    return why;
 }
 
 descriptor& descriptor::operator=(descriptor&& other) noexcept {

@@ -3,12 +3,15 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <charconv>
+#include <cstdio>
+#include <fstream>
 #include <string>
 #include <thread>
 #include <utility>
@@ -67,6 +70,32 @@ error held(int holder, std::chrono::milliseconds limit) {
 }
 
 }  // namespace
+
+// "1: FLOCK  ADVISORY  WRITE 4711 00:2f:123 0 EOF". Some file systems (overlayfs, Btrfs) have another device
+// there than in stat(2), so only the number of the file counts where no line has both.
+int flock_holder(int file) {
+    struct stat status {};
+    if (fstat(file, &status) != 0) return 0;
+    std::ifstream locks("/proc/locks");
+    int likely = 0;
+    for (std::string line; std::getline(locks, line);) {
+        unsigned major = 0, minor = 0;
+        unsigned long long inode = 0;
+        int process = 0;
+        if (std::sscanf(line.c_str(), "%*d: FLOCK %*s WRITE %d %x:%x:%llu", &process, &major, &minor,
+                        &inode) != 4)
+            continue;
+        if (inode != status.st_ino || process <= 0) continue;
+        if (makedev(major, minor) == status.st_dev) return process;
+        likely = process;
+    }
+    return likely;
+}
+
+error used_by(int holder) {
+    const std::string number = holder > 0 ? " (process " + std::to_string(holder) + ")" : "";
+    return error::busy("another process uses it" + number + "; stop that one first");
+}
 
 result<file_lock> file_lock::take(const std::filesystem::path& target, const patience& how) {
     const auto real = behind_links(target);

@@ -12,6 +12,7 @@
 #include <string>
 
 #include "array_memory.hpp"
+#include "posy/base/file.hpp"
 #include "posy/base/machine.hpp"
 #include "word_kernels.hpp"
 
@@ -60,8 +61,7 @@ result<bit_array> bit_array::map(int file, std::uint64_t offset, std::uint64_t b
     const std::uint64_t length = offset - start + word_count(bits) * 8;
     void* base = mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, file,
                       static_cast<off_t>(start));
-    if (base == MAP_FAILED)
-        return error::input_output(std::string("cannot map the file: ") + std::strerror(errno));
+    if (base == MAP_FAILED) return posy::base::system_error("cannot map the file");
     auto* words = reinterpret_cast<std::uint64_t*>(static_cast<std::byte*>(base) + (offset - start));
     return bit_array(memory(words, [=](std::uint64_t*) { munmap(base, length); }), bits,
                      page_use{true, false});

@@ -129,6 +129,12 @@ result<void> counting_filter::mark() {
     return {};
 }
 
+bool counting_filter::contained_at_mark(digest d) const {
+    return std::ranges::all_of(positions_of(geometry(), d), [this](std::uint64_t position) {
+        return projection_.bits().test(position) != (flipped_ && flipped_->test(position));
+    });
+}
+
 std::vector<std::uint64_t> counting_filter::flipped() const {
     std::vector<std::uint64_t> positions;
     if (!flipped_) return positions;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "posy/theory.hpp"
+
 namespace posy {
 
 result<publisher> publisher::make(counting_filter set, const publishing& how, std::uint64_t now) {
@@ -17,7 +19,7 @@ void publisher::was_published(std::uint64_t now) {
     published_items_ = set_.items();
     whole_.reset();
     deltas_.clear();
-    inserted_ = removed_ = 0;
+    inserted_ = removed_ = misled_ = 0;
     urgent_ = false;
     last_ = now;
 }
@@ -33,10 +35,17 @@ bool publisher::remove(digest d) {
     return done;
 }
 
+bool publisher::asked(digest d) {
+    const bool misled = set_.may_contain(d) != set_.contained_at_mark(d);
+    misled_ += misled;
+    return misled;
+}
+
 bool publisher::due(std::uint64_t now) const {
     if (inserted_ + removed_ == 0) return false;
     if (urgent_) return true;
     if (now > last_ && now - last_ >= how_.max_age) return true;
+    if (how_.misled) return misled_ >= *how_.misled;
     if (how_.change_bits)
         return set_.flipped_count() > 0 && static_cast<double>(set_.flipped_count()) >=
                                                *how_.change_bits * static_cast<double>(set_.geometry().bits);
@@ -89,22 +98,38 @@ result<std::optional<std::vector<std::byte>>> publisher::delta_from(std::uint64_
     return std::optional(to_bytes(delta, {.want = how_.want, .generation = generation_}));
 }
 
+namespace {
+
+// Is it certain that no coding of the array is as short as `bytes`? Entropy is what a good one takes; half of
+// it leaves room for arrays that are not random.
+bool whole_is_longer(const bloom_filter& filter, std::size_t bytes) {
+    const double bits = theory::binary_entropy(filter.fill()) * static_cast<double>(filter.geometry().bits);
+    return static_cast<double>(bytes) < bits / 16;
+}
+
+}  // namespace
+
 result<publisher::reply> publisher::answer(std::optional<posy::edition> have, bool deltas) {
     const auto keep = [this](reply::kind what, std::vector<std::byte> message) {
         return reply{what, edition(), std::make_shared<const std::vector<std::byte>>(std::move(message))};
     };
     if (have == edition()) return reply{reply::kind::unchanged, edition(), nullptr};
+    // The number alone may be that of another publisher. Only generations of the history get an entry: an
+    // asker that makes up generations does not fill our memory.
+    const bool by_delta = deltas && have && checksum_of(have->generation) == have->checksum;
+    if (by_delta) {
+        if (const auto kept = deltas_.find(have->generation); kept != deltas_.end()) return kept->second;
+    }
+    auto delta = by_delta ? delta_from(have->generation) : std::optional<std::vector<std::byte>>();
+    if (!delta) return delta.error();
+    if (*delta && whole_is_longer(set_.projection(), (*delta)->size()))
+        return deltas_[have->generation] = keep(reply::kind::delta, std::move(**delta));
     if (!whole_) {
         auto made = full();
         if (!made) return made.error();
         whole_ = keep(reply::kind::whole, std::move(*made));
     }
-    // The number alone may be that of another publisher. Only generations of the history get an entry: an
-    // asker that makes up generations does not fill our memory.
-    if (!deltas || !have || checksum_of(have->generation) != have->checksum) return *whole_;
-    if (const auto kept = deltas_.find(have->generation); kept != deltas_.end()) return kept->second;
-    auto delta = delta_from(have->generation);
-    if (!delta) return delta.error();
+    if (!by_delta) return *whole_;
     const bool smaller = *delta && (*delta)->size() < whole_->message->size();
     return deltas_[have->generation] = smaller ? keep(reply::kind::delta, std::move(**delta)) : *whole_;
 }

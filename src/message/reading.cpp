@@ -11,6 +11,7 @@
 #include "codec/counters.hpp"
 #include "kinds.hpp"
 #include "posy/base/file.hpp"
+#include "posy/message_length.hpp"
 
 // Words are read as they are in memory. A port to a big-endian machine swaps them here and in message.cpp.
 static_assert(std::endian::native == std::endian::little);
@@ -233,6 +234,17 @@ class arriving_message {
 };
 
 }  // namespace
+
+result<std::optional<std::uint64_t>> message_length(byte_view bytes) {
+    using length = std::optional<std::uint64_t>;
+    if (bytes.size() < frame::prefix_size) return length();
+    const auto size = frame::header_size(bytes);
+    if (!size) return size.error();
+    if (bytes.size() < *size) return length();
+    const auto header = frame::decode(bytes.first(*size));
+    if (!header) return header.error();
+    return length(*size + header->payload_size + frame::checksum_size);
+}
 
 result<opened_frame> open_frame(byte_view bytes) {
     const auto size = frame::header_size(bytes.first(std::min(bytes.size(), frame::prefix_size)));

@@ -9,7 +9,9 @@
 namespace posy::reconcile {
 namespace {
 
+// The seed of siphash is a secret, and errors end in logs.
 std::string describe(const hasher& hash) {
+    if (hash.family() == hash_family::siphash) return std::string(name_of(hash.family()));
     return std::string(name_of(hash.family())) + " with seed " + hash::text_of(hash.seed());
 }
 

@@ -40,12 +40,18 @@ double from_full(double rest) {
 
 void distinct_counter::add(digest value) {
     // Families differ in how well they mix each half.
-    const std::uint64_t hash = base::mix(value.low ^ base::mix(value.high));
+    take(base::mix(value.low ^ base::mix(value.high)));
+}
+
+void distinct_counter::take(std::uint64_t hash) {
     if (!registers_.empty()) return raise(hash);
     const auto at = std::ranges::lower_bound(hashes_, hash);
     if (at != hashes_.end() && *at == hash) return;
     hashes_.insert(at, hash);
-    if (hashes_.size() <= exact) return;
+    if (hashes_.size() > exact) raise_all();
+}
+
+void distinct_counter::raise_all() {
     registers_.resize(registers);
     for (const std::uint64_t each : hashes_) raise(each);
     hashes_ = {};
@@ -56,6 +62,29 @@ void distinct_counter::raise(std::uint64_t hash) {
     const auto run =
         std::min<unsigned>(run_bits, static_cast<unsigned>(std::countl_zero(hash << index_bits)));
     highest = std::max(highest, static_cast<std::uint8_t>(run + 1));
+}
+
+void distinct_counter::unite(const distinct_counter& from) {
+    if (from.registers_.empty()) {
+        if (&from != this) std::ranges::for_each(from.hashes_, [&](std::uint64_t each) { take(each); });
+        return;
+    }
+    if (registers_.empty()) raise_all();
+    std::ranges::transform(registers_, from.registers_, registers_.begin(), std::ranges::max);
+}
+
+result<distinct_counter> distinct_counter::of(std::span<const std::uint64_t> hashes,
+                                              std::span<const std::uint8_t> highest_runs) {
+    const bool sound = highest_runs.empty() ? hashes.size() <= exact &&
+                                                  std::ranges::adjacent_find(
+                                                      hashes, std::ranges::greater_equal()) == hashes.end()
+                                            : hashes.empty() && highest_runs.size() == registers &&
+                                                  std::ranges::max(highest_runs) <= run_bits + 1;
+    if (!sound) return error::damaged("no counter of different values has these parts");
+    distinct_counter made;
+    made.hashes_.assign(hashes.begin(), hashes.end());
+    made.registers_.assign(highest_runs.begin(), highest_runs.end());
+    return made;
 }
 
 estimate distinct_counter::count() const {

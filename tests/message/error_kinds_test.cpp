@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <filesystem>
 
 #include "posy/algebra.hpp"
@@ -53,7 +54,9 @@ TEST(error_kinds, of_messages) {
 }
 
 TEST(error_kinds, of_files) {
-    EXPECT_EQ(load("/nowhere/at/all.posy").error().kind, error_kind::input_output);
+    EXPECT_EQ(load("/proc/nowhere/at/all.posy").error().kind, error_kind::input_output);
+    EXPECT_EQ(load("/proc/nowhere/at/all.posy").error().system, ENOENT);
+    EXPECT_EQ(load("/proc/nowhere/at/all.posy").error().behind("it").system, ENOENT);
     const auto path =
         std::filesystem::temp_directory_path() / ("posy-error-kinds-" + std::to_string(getpid()));
     const auto lock = base::file_lock::take(path, {});

@@ -5,6 +5,7 @@
 
 #include "posy/base/file.hpp"
 #include "posy/message.hpp"
+#include "posy/message_length.hpp"
 #include "samples.hpp"
 #include "support.hpp"
 
@@ -72,6 +73,24 @@ TEST(message_stream, errors_in_a_stream_count_from_its_start) {
     EXPECT_EQ(cut.error().offset, stream.size());
     write_file(scratch / "empty", {});
     EXPECT_EQ(load(scratch / "empty").error().message, "it is empty; a Posy message was expected");
+}
+
+TEST(message_stream, the_length_of_a_message_is_known_from_its_header) {
+    for (const auto want : {coding::raw, coding::smallest}) {
+        auto bytes = to_bytes(filter_sample({600, 3, layout_id::spread}), {.want = want});
+        const auto length = bytes.size();
+        bytes.resize(length + 9);  // the next one has begun
+        std::size_t known = 0;
+        for (std::size_t there = 0; there <= bytes.size(); ++there) {
+            const auto found = message_length(byte_view(bytes).first(there));
+            ASSERT_TRUE(found) << there;
+            known += found->has_value();
+            if (*found) EXPECT_EQ(**found, length) << there;
+        }
+        EXPECT_GT(known, bytes.size() / 3);
+    }
+    std::vector<std::byte> none(8, std::byte{'x'});
+    EXPECT_FALSE(message_length(none));
 }
 
 }  // namespace

@@ -70,6 +70,28 @@ TEST(publisher, is_due_when_a_share_of_the_bits_has_changed) {
     EXPECT_GE(p.set().flipped_count(), 32u);
 }
 
+TEST(publisher, is_due_when_it_has_misled_requests) {
+    auto p = make_publisher(100, {.change = 0.0001, .max_age = 1000, .misled = 2});
+    const hasher hash = p.set().hash();
+    for (int key = 1000; key < 1100; ++key) p.insert(hash(key));
+    EXPECT_FALSE(p.due(10));  // nobody has asked for them
+    EXPECT_TRUE(p.due(1000));
+    EXPECT_FALSE(p.asked(hash(1)));       // is there and published
+    EXPECT_FALSE(p.asked(hash(50'000)));  // is not there, nor published
+    EXPECT_TRUE(p.asked(hash(1000)));
+    EXPECT_FALSE(p.due(10));
+    EXPECT_TRUE(p.asked(hash(1000)));
+    EXPECT_TRUE(p.due(10));
+    ASSERT_TRUE(p.publish(10));
+    EXPECT_FALSE(p.asked(hash(1000)));
+    // What has left and is still named misleads as well.
+    p.remove(hash(1000));
+    EXPECT_TRUE(p.asked(hash(1000)));
+    EXPECT_FALSE(p.due(10));
+    EXPECT_TRUE(p.asked(hash(1000)));
+    EXPECT_TRUE(p.due(10));
+}
+
 // The published state does not change while the set does.
 TEST(publisher, the_full_message_is_the_published_state) {
     auto p = make_publisher(100);

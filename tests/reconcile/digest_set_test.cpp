@@ -85,9 +85,7 @@ TEST(reconcile_digest_set, kin_is_one_hash_and_one_width) {
               "the peer hashes with xxh3 with seed 6, this side with another seed; give both the same hash "
               "and seed");
     EXPECT_EQ(check_kin(set, hasher(hash_family::siphash, {6, 0x1f}), digest_width::half).error().message,
-              "the peer hashes with siphash with seed 0x1f0000000000000006, this side with xxh3; give both "
-              "the same "
-              "hash and seed");
+              "the peer hashes with siphash, this side with xxh3; give both the same hash and seed");
     EXPECT_FALSE(check_kin(set, hasher(hash_family::siphash, {5, 0}), digest_width::half));
     EXPECT_EQ(check_kin(set, set.hash(), digest_width::full).error().message,
               "the peer's digests have 128 bits, those of this side 64; give both the same width");

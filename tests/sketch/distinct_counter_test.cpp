@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "statistics.hpp"
 
 namespace posy {
@@ -24,6 +26,44 @@ TEST(distinct_counter, few_values_are_counted_exactly) {
         ASSERT_EQ(there.low, value);
         ASSERT_EQ(there.high, value);
     }
+}
+
+// Parts of every size: exact ones, exact ones that together are not, and registers on either side.
+TEST(distinct_counter, united_parts_are_the_counter_of_the_whole) {
+    const auto part = [](std::uint64_t from, std::uint64_t to) {
+        distinct_counter counter;
+        for (std::uint64_t value = from; value < to; ++value) counter.add(hasher()(value));
+        return counter;
+    };
+    for (const std::uint64_t size : {0u, 50u, 100u, 150u, 5'000u})
+        for (const std::uint64_t other : {0u, 50u, 100u, 150u, 5'000u}) {
+            distinct_counter united = part(0, size);
+            united.unite(part(size / 2, size / 2 + other));
+            united.unite(united);
+            const distinct_counter whole = part(0, std::max(size, size / 2 + other));
+            ASSERT_TRUE(std::ranges::equal(united.hashes(), whole.hashes())) << size << " and " << other;
+            ASSERT_TRUE(std::ranges::equal(united.highest_runs(), whole.highest_runs()))
+                << size << " and " << other;
+        }
+}
+
+TEST(distinct_counter, is_made_again_of_its_parts_and_of_no_others) {
+    for (const std::uint64_t values : {0u, 100u, 50'000u}) {
+        const auto counter = counted(values, 1);
+        const auto again = distinct_counter::of(counter.hashes(), counter.highest_runs());
+        ASSERT_TRUE(again.ok());
+        EXPECT_EQ(again->count().value, counter.count().value);
+    }
+    const auto few = counted(100, 1), many = counted(50'000, 1);
+    std::vector<std::uint64_t> hashes(few.hashes().begin(), few.hashes().end());
+    std::vector<std::uint8_t> runs(many.highest_runs().begin(), many.highest_runs().end());
+    EXPECT_FALSE(distinct_counter::of(hashes, runs).ok());
+    EXPECT_FALSE(distinct_counter::of({}, std::span(runs).first(1023)).ok());
+    runs[7] = 56;
+    EXPECT_FALSE(distinct_counter::of({}, runs).ok());
+    std::swap(hashes[3], hashes[4]);
+    EXPECT_FALSE(distinct_counter::of(hashes, {}).ok());
+    EXPECT_FALSE(distinct_counter::of(std::vector<std::uint64_t>(2, 7), {}).ok());
 }
 
 TEST(distinct_counter, the_same_values_change_nothing) {

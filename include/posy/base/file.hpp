@@ -95,7 +95,7 @@ class atomic_file {
     std::filesystem::path target_;     // empty: written directly, or committed
 };
 
-// The text of errno as an error, after what was tried.
+// errno as an error, its text after what was tried.
 error system_error(const std::string& what);
 
 }  // namespace posy::base

@@ -17,6 +17,12 @@
 
 namespace posy::base {
 
+// The process that has locked this file with flock(2), as the system knows it (/proc/locks); 0: it does not
+// say, because that one runs in another container, on another machine, or has let go by now.
+int flock_holder(int file);
+// "another process uses it (process 4711); stop that one first"
+error used_by(int holder);
+
 class file_lock {
   public:
     struct patience {
