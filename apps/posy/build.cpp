@@ -9,6 +9,7 @@
 #include "keys.hpp"
 #include "numbers.hpp"
 #include "ordered_blocks.hpp"
+#include "posy/base/names.hpp"
 #include "posy/parallel.hpp"
 #include "posy/plan.hpp"
 #include "streaming.hpp"
@@ -105,6 +106,21 @@ trained build_from_pipe(const options& o, hash_seed seed) {
     return filter;
 }
 
+// More items help down to what the format can have at all.
+void warn_if_rate_is_missed(const foreign_filter& filter, const options& o, double asked,
+                            std::uint64_t inserted) {
+    const double is = filter.about().false_positive_rate;
+    if (is <= 2 * asked) return;
+    const double least = std::min(is, foreign_filter::least_rate(filter.speaks(), inserted));
+    const std::string what_to_do =
+        least > asked
+            ? fmt::format("the best that the format {} can have with these keys is {}, whatever its size",
+                          name_of(filter.speaks()), rate(least))
+            : "build it with more --items";
+    fmt::print(stderr, "posy: {}: its false-positive rate is {} instead of {}; {}\n",
+               display_name(o.output, true), rate(is), rate(asked), what_to_do);
+}
+
 // A filter of another program, filled in the order of the keys: some formats are chains.
 void build_foreign(const options& o) {
     if (!o.shape.has_items() && !seekable(o.keys))
@@ -115,24 +131,22 @@ void build_foreign(const options& o) {
         o.foreign.to_dialect_options(o.hash.has_seed() ? std::optional(o.hash.seed()) : std::nullopt);
     const auto filter = take(
         foreign_filter::make(*o.foreign.asked_for(), want.items, want.rate.value_or(0.01), with), "build");
+    std::uint64_t inserted = 0;
     for_each_block_in_order(o.keys, "building", [&](const block& piece) {
         std::vector<std::string> keys;
         for_each_key(o.keys, piece,
                      [&](std::string_view key, std::string_view) { keys.push_back(o.keys.bytes_of(key)); });
         return [&, keys = std::move(keys)] {
             for (const std::string& key : keys) take(filter->insert(as_byte_view(key)), "build");
+            inserted += keys.size();
         };
     });
-    const auto bytes = filter->to_bytes();
+    const auto bytes = take(filter->to_bytes(), "build");
     if (const auto again = foreign_filter::from_bytes(bytes, filter->speaks(), with); !again)
         throw failure("build: the program would not read it: " + text_of(again.error()) +
                       "; give more --items");
     save_foreign(o.output, bytes);
-    const double asked = want.rate.value_or(0.01), is = filter->about().false_positive_rate;
-    if (is > 2 * asked)
-        fmt::print(stderr,
-                   "posy: {}: its false-positive rate is {} instead of {}; build it with more --items\n",
-                   display_name(o.output, true), rate(is), rate(asked));
+    warn_if_rate_is_missed(*filter, o, want.rate.value_or(0.01), inserted);
 }
 
 void run(const options& o) {
@@ -197,8 +211,9 @@ void add_build(command_line& app) {
         .one_of({"4", "8"})
         .needs("--counting")
         .shows_default();
-    for (const char* own :
-         {"--bits-per-item", "--layout", "--hashes", "--hash", "--counting", "--growing", "--streaming"})
+    for (const char* own : {"--bits-per-item", "--layout", "--hashes", "--hash", "--max-memory",
+                            "--max-hashes", "--message-bits", "--minimize", "--delta-bits",
+                            "--delta-fraction", "--counting", "--growing", "--streaming"})
         command.find("--format").excludes(own);
     command.runs([o] { run(*o); });
 }

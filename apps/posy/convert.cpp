@@ -1,4 +1,6 @@
 // posy convert: filters of other programs, from one of their formats to another.
+#include <filesystem>
+
 #include "foreign.hpp"
 #include "posy/base/names.hpp"
 #include "tool.hpp"
@@ -15,6 +17,8 @@ void add_convert(command_line& app) {
         app, "convert", "Write a filter of another program in another of its formats",
         "  posy convert counting.bin --to hadoop -o plain.bin      the filter without its counters\n"
         "  posy convert indicators.bloom.gz --to dcso -o -         without gzip\n"
+        "  posy convert t.parquet --column name --to parquet       the filter of a column with one row "
+        "group\n"
         "Bits are kept, never made anew: where a format has other hashes, the error says so, and the filter\n"
         "must be built from its keys ('posy build --format').");
     command.add_option("FILE", s->file, "The filter; - for standard input").required();
@@ -24,7 +28,12 @@ void add_convert(command_line& app) {
     command.add_option("--to FORMAT", s->to, "The format to write").required().one_of(names_of<dialect>());
     command.add_option("-o,--output FILE", s->output, "File to write; - for standard output").shows_default();
     command.runs([s] {
+        std::error_code not_a_file;
+        if (std::filesystem::file_size(s->file, not_a_file) == 0 && !not_a_file)
+            throw failure(display_name(s->file) + ": it is empty; a filter of another program was expected");
         const auto filter = load_foreign(s->file, s->from);
+        if (!filter && s->file == "-")
+            throw failure("standard input: name the format of the filter with --format");
         if (!filter)
             throw failure(
                 display_name(s->file) +

@@ -21,8 +21,7 @@ std::size_t most_bytes(const std::string& path) {
     const auto size = std::filesystem::file_size(path, not_a_file);
     return not_a_file ? read_limits().max_bytes : read_limits().most(size);
 }
-constexpr std::string_view java_object("\xac\xed\0\5", 4);  // an object that Java has serialised
-constexpr std::size_t key_digits = 32;                      // the key is the first 16 bytes of the hash
+constexpr std::size_t key_digits = 32;  // the key is the first 16 bytes of the hash
 
 // The first bytes of a file, without taking them from what reads it next. None of what is no file.
 std::string first_bytes(const std::string& path) {
@@ -45,8 +44,12 @@ hash_seed key_of(const std::string& hex) {
     return {load_little<std::uint64_t>(bytes.data()), load_little<std::uint64_t>(bytes.data() + 8)};
 }
 
-std::unique_ptr<foreign_filter> load_column(const std::string& path, const std::string& column) {
-    if (column.empty()) throw failure(path + ": a Parquet file; --column says which filter of it");
+std::unique_ptr<foreign_filter> load_column(const std::string& path, const std::string& column,
+                                            bool takes_column) {
+    if (column.empty())
+        throw failure(path + (takes_column ? ": a Parquet file; --column says which filter of it"
+                                           : ": a Parquet file, whose filters are written with its rows and "
+                                             "cannot be united; 'posy query --column' asks them"));
     const auto file = take(base::open_for_reading(path), path);
     const auto mapped =
         take(base::mapping::of(file.get(), 0, base::regular_size(file.get()).value_or(0)), path);
@@ -64,6 +67,7 @@ void foreign_options::add_to(command_line& command, const std::string& what) {
 }
 
 void foreign_options::add_column_to(command_line& command) {
+    takes_column = true;
     command.add_option("--column NAME", column,
                        "The column of a Parquet file whose filters are asked; a.b is b in a structure");
 }
@@ -81,6 +85,8 @@ std::optional<dialect> foreign_options::asked_for() const { return named<dialect
 
 dialect_options foreign_options::to_dialect_options() const {
     dialect_options o;
+    if (!block_hash.empty() && asked_for() != dialect::bip158)
+        throw failure("--block-hash: of all formats only bip158 has a key");
     if (!block_hash.empty()) o.key = key_of(block_hash);
     if (block_hash.empty() && asked_for() == dialect::bip158)
         throw failure(
@@ -103,20 +109,28 @@ dialect_options foreign_options::to_dialect_options(std::optional<hash_seed> see
 std::unique_ptr<foreign_filter> load_foreign(const std::string& path, const foreign_options& o) {
     const std::string name = display_name(path);
     auto which = o.asked_for();
-    if (!which) {
-        const std::string first = first_bytes(path);
-        if (first.empty() || is_posy(first)) return nullptr;
-        if (foreign_filter::is_parquet_file(as_byte_view(first))) return load_column(path, o.column);
-    }
+    const std::string first = which ? "" : first_bytes(path);
+    if (foreign_filter::is_parquet_file(as_byte_view(first)))
+        return load_column(path, o.column, o.takes_column);
     if (!o.column.empty())
         throw failure(name + ": --column is for a Parquet file that is given by name, without --format");
+    if (!which && (first.empty() || is_posy(first))) return nullptr;
     const std::string bytes = read_all(path, most_bytes(path));
     if (!which) which = foreign_filter::recognise(as_byte_view(bytes));
-    if (!which && !bytes.starts_with(java_object)) return nullptr;
+    if (!which && !foreign_filter::why_unknown(as_byte_view(bytes))) {
+        if (std::string_view("POSY").starts_with(bytes.substr(0, 4))) return nullptr;
+        throw failure(name +
+                      ": at byte 0: not a Posy message (it does not start with \"POSY\"); if it is a filter "
+                      "of another program, name its format with --format (docs/dialects.md)");
+    }
     return take(foreign_filter::from_bytes(as_byte_view(bytes), which, o.to_dialect_options()), name);
 }
 
 void refuse_foreign(const std::string& path) {
+    refuse_foreign(path, ", which this command does not take; query, info, union and convert do");
+}
+
+void refuse_foreign(const std::string& path, const std::string& why) {
     const std::string first = first_bytes(path);
     if (first.empty() || is_posy(first)) return;
     if (foreign_filter::is_parquet_file(as_byte_view(first)))
@@ -126,10 +140,15 @@ void refuse_foreign(const std::string& path) {
     const auto size = std::filesystem::file_size(path);
     if (size > of_text) return;
     if (const auto which = foreign_filter::recognise(as_byte_view(read_all(path, most_bytes(path)))))
-        throw failure(
-            fmt::format("{}: a filter of the format {}, which this command does not take; query, info, "
-                        "union and convert do",
-                        path, name_of(*which)));
+        throw failure(fmt::format("{}: a filter of the format {}{}", path, name_of(*which), why));
+}
+
+error with_hint_at_format(error why, const std::string& path) {
+    if (path == "-" && why.kind == error_kind::damaged && why.offset == 0)
+        why.message +=
+            "; if it is a filter of another program, query, info, union and convert read it from a "
+            "pipe with --format (docs/dialects.md)";
+    return why;
 }
 
 void save_foreign(const std::string& path, byte_view bytes) {
@@ -161,7 +180,7 @@ std::string describe(const foreign_filter& filter, const std::string& name, bool
     if (about.planned)
         s.add("planned_rate", about.planned->rate, "  planned",
               (about.planned->stated ? "" : "about ") + rate(about.planned->rate));
-    s.add_bytes("message_bytes", filter.to_bytes().size(), "size, unpacked");
+    if (const auto bytes = filter.to_bytes()) s.add_bytes("message_bytes", bytes->size(), "size, unpacked");
     return s.print(json);
 }
 

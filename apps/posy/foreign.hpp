@@ -14,7 +14,7 @@ class command_line;
 // The options of commands that read or build such filters.
 struct foreign_options {
     std::string format, block_hash, column;
-    bool jenkins = false;
+    bool jenkins = false, takes_column = false;
 
     // `what` the format is of.
     void add_to(command_line&, const std::string& what);
@@ -32,8 +32,12 @@ struct foreign_options {
 // file of Posy's. Standard input and URLs are Posy's unless a format is asked for. Throws failure.
 std::unique_ptr<foreign_filter> load_foreign(const std::string& path, const foreign_options&);
 
-// Throws failure if the file is a filter of another program: for commands that do not take one.
+// Throws failure if the file is a filter of another program: for commands that do not take one, or with what
+// follows its name.
 void refuse_foreign(const std::string& path);
+void refuse_foreign(const std::string& path, const std::string& why);
+// The error, with a word about --format if what begins standard input is no message.
+error with_hint_at_format(error, const std::string& path);
 
 // Written to a temporary name first, unless it is standard output.
 void save_foreign(const std::string& path, byte_view);

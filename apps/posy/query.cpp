@@ -203,11 +203,12 @@ void run(const options& o) {
     if (o.near && o.keys.integers) throw failure("--near changes characters; it does not go with --integers");
     o.how.refuse_for_file(*o.command, o.filter);
     if (const auto foreign = load_foreign(o.filter, o.foreign)) {
-        const auto integers = foreign->about().integers;
-        if (integers && *integers != o.keys.integers)
+        const key_kind kind = foreign->keys();
+        const bool integers = kind == key_kind::integers;
+        if (kind != key_kind::any && integers != o.keys.integers)
             throw failure(display_name(o.filter) +
-                          (*integers ? ": the column has integers; give --integers"
-                                     : ": the column has no integers; leave --integers out"));
+                          (integers ? ": the column has integers; give --integers"
+                                    : ": the column has no integers; leave --integers out"));
         return run(o, *foreign);
     }
     message m = load_message(o.filter, o.reading.limits(), o.how);

@@ -47,13 +47,20 @@ result<void> intersect_any(any_body& into, const any_body& from) {
 bool unite_foreign(const std::vector<std::string>& files, const std::string& output,
                    const foreign_options& o) {
     const auto all = load_foreign(files[0], o);
-    if (!all) return false;
+    if (!all) {
+        for (const std::string& file : files)
+            refuse_foreign(file, "; it and a filter of Posy's own do not unite");
+        return false;
+    }
     for (std::size_t i = 1; i < files.size(); ++i) {
         const auto next = load_foreign(files[i], o);
-        if (!next) throw failure(display_name(files[i]) + ": not a filter of the same program as the first");
+        if (!next)
+            throw failure(display_name(files[i]) +
+                          ": not a filter of the same program as the first; filters of Posy's own and of "
+                          "other programs do not unite");
         take(all->unite(*next), display_name(files[i]));
     }
-    save_foreign(output, all->to_bytes());
+    save_foreign(output, take(all->to_bytes(), display_name(files[0])));
     return true;
 }
 

@@ -7,9 +7,8 @@
 
 namespace posy::foreign {
 
-std::uint64_t classical_bits(std::uint64_t items, double rate) {
-    return static_cast<std::uint64_t>(-static_cast<double>(items) * std::log(rate) /
-                                      (std::numbers::ln2 * std::numbers::ln2));
+double classical_bits(std::uint64_t items, double rate) {
+    return -static_cast<double>(items) * std::log(rate) / (std::numbers::ln2 * std::numbers::ln2);
 }
 
 unsigned classical_hashes(double bits_per_item) {
@@ -41,7 +40,7 @@ void array_filter::count_more(std::uint64_t more) {
     if (form_.count_at) store_little(head_.data() + *form_.count_at, count() + more);
 }
 
-std::vector<std::byte> array_filter::to_bytes() const {
+result<std::vector<std::byte>> array_filter::to_bytes() const {
     std::vector<std::byte> bytes = head_;
     append(bytes, form_.words_are_big_endian ? with_words_turned(bits_.bytes()) : bits_.bytes());
     append(bytes, tail_);
@@ -57,9 +56,12 @@ foreign_filter::facts array_filter::about() const {
             .hash = form_.hash};
     // Above this some bits are reached so much more often than others that their number does not tell.
     constexpr std::uint64_t most_even = std::uint64_t{1} << 27;
-    if (form_.rate != rate_of_31_bits || f.bits <= most_even) {
+    if (form_.counts && (form_.rate != rate_of_31_bits || f.bits <= most_even)) {
+        const auto block = static_cast<double>(form_.bits_of_block);
         item_count counted;
-        counted.add(f.bits, f.hashes, f.ones, form_.bits_of_block == 0 ? 0 : f.bits / form_.bits_of_block);
+        counted.add(f.bits,
+                    form_.places_repeat ? -block * std::expm1(f.hashes * std::log1p(-1 / block)) : f.hashes,
+                    f.ones, form_.bits_of_block == 0 ? 0 : f.bits / form_.bits_of_block);
         f.different_items = counted.items();
     }
     if (form_.count_at) f.items = count();

@@ -29,8 +29,9 @@ const Filter* same_kind(const Filter& one, const foreign_filter& other) {
     return one.speaks() == other.speaks() ? dynamic_cast<const Filter*>(&other) : nullptr;
 }
 
-// Classical sizes (003, section 2.1), truncated as programs in Java and C have it.
-std::uint64_t classical_bits(std::uint64_t items, double rate);
+// Classical sizes (003, section 2.1). Programs in Java and C truncate the bits; here they are not yet whole,
+// since they may be more than 64 bits can count.
+double classical_bits(std::uint64_t items, double rate);
 unsigned classical_hashes(double bits_per_item);
 // What an array is for, about, whose program took the best number of hashes for it: rounded, or cut off to a
 // whole number.
@@ -46,6 +47,8 @@ class array_filter final : public foreign_filter {
         // Where positions are not independent, what the rate is.
         double (*rate)(const placed_bits&) = nullptr;
         std::uint64_t bits_of_block = 0;  // if all places of a key are in one
+        bool places_repeat = false;       // there, so that some keys take fewer of its bits
+        bool counts = true;               // the number of ones tells that of the keys
         std::optional<foreign_filter::purpose> planned{};
     };
 
@@ -56,7 +59,7 @@ class array_filter final : public foreign_filter {
     result<void> insert(byte_view key) override;
     bool may_contain(byte_view key) const override { return bits_.may_contain(key); }
     result<void> unite(const foreign_filter&) override;
-    std::vector<std::byte> to_bytes() const override;
+    result<std::vector<std::byte>> to_bytes() const override;
     facts about() const override;
 
   private:

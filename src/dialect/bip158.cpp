@@ -102,10 +102,15 @@ class golomb_coded_set final : public foreign_filter {
         hashes_.insert(same->hashes_.begin(), same->hashes_.end());
         return {};
     }
-    std::vector<std::byte> to_bytes() const override;
+    result<std::vector<std::byte>> to_bytes() const override;
+    image to_image() const override {
+        image all = foreign_filter::to_image();
+        all.key = key_;
+        return all;
+    }
     facts about() const override {
         const std::uint64_t items = bytes_.empty() ? hashes_.size() : values_.size();
-        return {.bits = 8 * std::uint64_t{to_bytes().size()},
+        return {.bits = 8 * std::uint64_t{to_bytes()->size()},
                 .hashes = 1,
                 .ones = items,
                 .false_positive_rate = items == 0 ? 0.0 : 1.0 / range_of_item,
@@ -158,7 +163,7 @@ std::optional<compact_number> read_compact(byte_view bytes) {
     return std::nullopt;
 }
 
-std::vector<std::byte> golomb_coded_set::to_bytes() const {
+result<std::vector<std::byte>> golomb_coded_set::to_bytes() const {
     if (!bytes_.empty()) return bytes_;
     std::vector<std::byte> bytes;
     append_compact(bytes, hashes_.size());
@@ -202,14 +207,20 @@ any_filter read_bip158(byte_view bytes, const dialect_options& o) {
     return owned<golomb_coded_set>(*o.key, std::move(values), bytes);
 }
 
-any_filter make_bip158(std::uint64_t items, double, const dialect_options& o) {
-    if (!o.key) return error::invalid(without_key);
-    if (items >= most_items) return error::too_large("a set has fewer than 2^32 items");
-    return owned<golomb_coded_set>(*o.key);
+// It grows with its keys.
+result<placing> bip158_size(const wanted& w) {
+    if (!w.options.key) return error::invalid(without_key);
+    if (w.items >= most_items) return error::too_large("a set has fewer than 2^32 items");
+    return placing{};
 }
+
+any_filter make_bip158(const wanted& w, const placing&) { return owned<golomb_coded_set>(*w.options.key); }
+
+double rate_of_set(std::uint64_t) { return 1.0 / range_of_item; }
 
 }  // namespace
 
-const grammar bip158{nullptr, read_bip158, make_bip158};
+const grammar bip158{
+    .read = read_bip158, .size = bip158_size, .make = make_bip158, .least_rate = rate_of_set};
 
 }  // namespace posy::foreign

@@ -36,11 +36,15 @@ std::optional<std::uint64_t> array_of(byte_view bytes) {
     return size;
 }
 
-bool is_dcso(byte_view bytes) {
-    if (bytes.size() < dcso_head || word_at(bytes, 0) != 1 || !array_of(bytes)) return false;
+// Without the user's data.
+std::optional<std::uint64_t> whole_dcso(byte_view bytes) {
+    if (bytes.size() < dcso_head || word_at(bytes, 0) != 1) return std::nullopt;
     const auto rate = std::bit_cast<double>(word_at(bytes, 16));
-    return rate > 0 && rate < 1 && word_at(bytes, 24) >= 1 && word_at(bytes, 24) <= 255;
+    if (!(rate > 0 && rate < 1) || !check_hashes(word_at(bytes, 24), 24)) return std::nullopt;
+    return dcso_head + (word_at(bytes, 32) / 64 + (word_at(bytes, 32) % 64 != 0)) * 8;
 }
+
+bool is_dcso(byte_view bytes) { return whole_dcso(bytes) && array_of(bytes); }
 
 any_filter dcso_filter(byte_view head, placed_bits bits, byte_view tail) {
     return owned<array_filter>(
@@ -70,21 +74,27 @@ any_filter read_dcso(byte_view bytes, const dialect_options&) {
                        bytes.subspan(dcso_head + *size));
 }
 
-any_filter make_dcso(std::uint64_t items, double rate, const dialect_options&) {
-    const std::uint64_t bits = std::max<std::uint64_t>(classical_bits(items, rate), 1);
-    const double hashes =
-        std::ceil(std::numbers::ln2 * static_cast<double>(bits) / static_cast<double>(items));
-    if (hashes > 255) return error::invalid("that rate needs more than 255 hashes");
-    const placing how{.bits = bits, .hashes = static_cast<unsigned>(hashes), .place = place_dcso};
+result<placing> dcso_size(const wanted& w) {
+    const double bits = std::max(1.0, std::floor(classical_bits(w.items, w.rate)));
+    if (bits >= 0x1p63) return error::too_large("a filter of DCSO's bloom has fewer than 2^63 bits");
+    const double hashes = std::ceil(std::numbers::ln2 * bits / static_cast<double>(w.items));
+    if (hashes > 255) return too_many_hashes();
+    return placing{.bits = static_cast<std::uint64_t>(bits),
+                   .hashes = static_cast<unsigned>(hashes),
+                   .place = place_dcso};
+}
+
+any_filter make_dcso(const wanted& w, const placing& how) {
     std::vector<std::byte> head;
-    for (const std::uint64_t word : {std::uint64_t{1}, items, std::bit_cast<std::uint64_t>(rate),
-                                     std::uint64_t{how.hashes}, bits, std::uint64_t{0}})
+    for (const std::uint64_t word : {std::uint64_t{1}, w.items, std::bit_cast<std::uint64_t>(w.rate),
+                                     std::uint64_t{how.hashes}, how.bits, std::uint64_t{0}})
         append_little(head, word);
-    return dcso_filter(head, placed_bits(how, std::vector<std::byte>((bits + 63) / 64 * 8)), {});
+    return dcso_filter(head, placed_bits(how, std::vector<std::byte>((how.bits + 63) / 64 * 8)), {});
 }
 
 }  // namespace
 
-const grammar dcso{is_dcso, read_dcso, make_dcso};
+const grammar dcso{
+    .fits = is_dcso, .read = read_dcso, .size = dcso_size, .make = make_dcso, .whole = whole_dcso};
 
 }  // namespace posy::foreign

@@ -30,6 +30,36 @@ std::uint64_t little(byte_view bytes) {
     return value;
 }
 
+// The same of bytes with signs, each of which changes all that is above it.
+std::uint64_t little_with_signs(byte_view bytes) {
+    std::uint64_t value = 0;
+    for (std::size_t i = 0; i < bytes.size(); ++i)
+        value ^= static_cast<std::uint64_t>(static_cast<std::int8_t>(bytes[i])) << 8 * i;
+    return value;
+}
+
+std::pair<std::uint64_t, std::uint64_t> murmur3_with_rest(byte_view key,
+                                                          std::uint64_t (*word_of_rest)(byte_view)) {
+    constexpr std::uint64_t c1 = 0x87c37b91114253d5, c2 = 0x4cf5ad432745937f;
+    const auto mix1 = [](std::uint64_t k) { return std::rotl(k * c1, 31) * c2; };
+    const auto mix2 = [](std::uint64_t k) { return std::rotl(k * c2, 33) * c1; };
+    std::uint64_t h1 = 0, h2 = 0;
+    std::size_t at = 0;
+    for (; at + 16 <= key.size(); at += 16) {
+        h1 = (std::rotl(h1 ^ mix1(load_little<std::uint64_t>(key.data() + at)), 27) + h2) * 5 + 0x52dce729;
+        h2 =
+            (std::rotl(h2 ^ mix2(load_little<std::uint64_t>(key.data() + at + 8)), 31) + h1) * 5 + 0x38495ab5;
+    }
+    const byte_view rest = key.subspan(at);
+    h1 ^= mix1(word_of_rest(rest.first(std::min<std::size_t>(rest.size(), 8))));
+    if (rest.size() > 8) h2 ^= mix2(word_of_rest(rest.subspan(8)));
+    h1 ^= key.size(), h2 ^= key.size();
+    h1 += h2, h2 += h1;
+    h1 = finished(h1), h2 = finished(h2);
+    h1 += h2;
+    return {h1, h2 + h1};
+}
+
 }  // namespace
 
 std::uint32_t murmur3_of_spark(byte_view key, std::uint32_t seed) {
@@ -43,25 +73,10 @@ std::uint32_t murmur3_of_spark(byte_view key, std::uint32_t seed) {
     return h ^ h >> 16;
 }
 
-std::pair<std::uint64_t, std::uint64_t> murmur3_128(byte_view key) {
-    constexpr std::uint64_t c1 = 0x87c37b91114253d5, c2 = 0x4cf5ad432745937f;
-    const auto mix1 = [](std::uint64_t k) { return std::rotl(k * c1, 31) * c2; };
-    const auto mix2 = [](std::uint64_t k) { return std::rotl(k * c2, 33) * c1; };
-    std::uint64_t h1 = 0, h2 = 0;
-    std::size_t at = 0;
-    for (; at + 16 <= key.size(); at += 16) {
-        h1 = (std::rotl(h1 ^ mix1(load_little<std::uint64_t>(key.data() + at)), 27) + h2) * 5 + 0x52dce729;
-        h2 =
-            (std::rotl(h2 ^ mix2(load_little<std::uint64_t>(key.data() + at + 8)), 31) + h1) * 5 + 0x38495ab5;
-    }
-    const byte_view rest = key.subspan(at);
-    h1 ^= mix1(little(rest.first(std::min<std::size_t>(rest.size(), 8))));
-    if (rest.size() > 8) h2 ^= mix2(little(rest.subspan(8)));
-    h1 ^= key.size(), h2 ^= key.size();
-    h1 += h2, h2 += h1;
-    h1 = finished(h1), h2 = finished(h2);
-    h1 += h2;
-    return {h1, h2 + h1};
+std::pair<std::uint64_t, std::uint64_t> murmur3_128(byte_view key) { return murmur3_with_rest(key, little); }
+
+std::pair<std::uint64_t, std::uint64_t> murmur3_of_cassandra(byte_view key) {
+    return murmur3_with_rest(key, little_with_signs);
 }
 
 std::uint32_t murmur2_of_hadoop(byte_view key, std::uint32_t seed) {

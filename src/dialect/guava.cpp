@@ -45,6 +45,15 @@ bool is_guava(byte_view bytes) {
 }
 
 template <bool wide>
+std::optional<std::uint64_t> whole_guava(byte_view bytes) {
+    if (bytes.size() < guava_head || bytes[0] != std::byte{wide} || bytes[1] == std::byte{0})
+        return std::nullopt;
+    const std::uint64_t words = load_big<std::uint32_t>(bytes.data() + 2);
+    if (words >> 31 != 0) return std::nullopt;
+    return guava_head + 8 * words;
+}
+
+template <bool wide>
 any_filter read_guava(byte_view bytes, const dialect_options&) {
     if (auto whole = check_size(bytes, guava_head, "Guava"); !whole) return whole.error();
     if (bytes[0] != std::byte{wide})
@@ -60,17 +69,27 @@ any_filter read_guava(byte_view bytes, const dialect_options&) {
 // The number of hashes follows from the rate alone, as in Guava 33.4; before, it was that of the bits per
 // item.
 template <bool wide>
-any_filter make_guava(std::uint64_t items, double rate, const dialect_options&) {
-    auto how = java_size(items, rate);
-    if (!how) return how.error();
-    how->hashes = static_cast<unsigned>(std::clamp(std::lround(-std::log2(rate)), 1L, 255L));
+result<placing> guava_size(const wanted& w) {
+    auto how = java_size(w);
+    if (!how) return how;
+    how->hashes = static_cast<unsigned>(std::clamp(std::lround(-std::log2(w.rate)), 1L, 255L));
     how->place = wide ? place_wide : place_narrow;
-    return guava_filter(*how, {});
+    return how;
 }
+
+any_filter make_guava(const wanted&, const placing& how) { return guava_filter(how, {}); }
 
 }  // namespace
 
-const grammar guava_32{is_guava<false>, read_guava<false>, make_guava<false>};
-const grammar guava_64{is_guava<true>, read_guava<true>, make_guava<true>};
+const grammar guava_32{.fits = is_guava<false>,
+                       .read = read_guava<false>,
+                       .size = guava_size<false>,
+                       .make = make_guava,
+                       .whole = whole_guava<false>};
+const grammar guava_64{.fits = is_guava<true>,
+                       .read = read_guava<true>,
+                       .size = guava_size<true>,
+                       .make = make_guava,
+                       .whole = whole_guava<true>};
 
 }  // namespace posy::foreign

@@ -37,6 +37,12 @@ bool is_hadoop(byte_view bytes) {
     return head && bytes.size() - head->size == (head->how.bits + 7) / 8;
 }
 
+std::optional<std::uint64_t> whole_hadoop(byte_view bytes) {
+    const auto head = sure_hadoop_head(bytes);
+    if (!head) return std::nullopt;
+    return head->size + (head->how.bits + 7) / 8;
+}
+
 any_filter read_hadoop(byte_view bytes, const dialect_options&) {
     const auto head = read_hadoop_head(bytes);
     if (!head) return head.error();
@@ -48,12 +54,10 @@ any_filter read_hadoop(byte_view bytes, const dialect_options&) {
         std::vector<std::byte>(own.begin(), own.end()), placed_bits(head->how, array));
 }
 
-any_filter make_hadoop(std::uint64_t items, double rate, const dialect_options& o) {
-    const auto how = hadoop_size(items, rate, o);
-    if (!how) return how.error();
+any_filter make_hadoop(const wanted&, const placing& how) {
     return owned<array_filter>(
-        array_filter::form{.dialect = dialect::hadoop, .hash = hash_name(*how), .rate = rate_of_31_bits},
-        hadoop_head_of(*how), placed_bits(*how));
+        array_filter::form{.dialect = dialect::hadoop, .hash = hash_name(how), .rate = rate_of_31_bits},
+        hadoop_head_of(how), placed_bits(how));
 }
 
 }  // namespace
@@ -75,6 +79,12 @@ result<hadoop_head> read_hadoop_head(byte_view bytes) {
                        {.bits = bits, .hashes = hashes, .variant = hash, .place = place_hadoop}};
 }
 
+std::optional<hadoop_head> sure_hadoop_head(byte_view bytes) {
+    const auto head = read_hadoop_head(bytes);
+    if (!head || bytes[0] != std::byte{0xff}) return std::nullopt;
+    return *head;
+}
+
 std::vector<std::byte> hadoop_head_of(const placing& how) {
     std::vector<std::byte> head;
     append_big<std::uint32_t>(head, 0xffffffff);
@@ -91,19 +101,21 @@ result<void> check_left(byte_view left, std::uint64_t wanted, std::uint64_t at) 
         at);
 }
 
-result<placing> hadoop_size(std::uint64_t items, double rate, const dialect_options& o) {
+// At rates next to 1 the root is 1, and no bits would be left.
+result<placing> hadoop_size(const wanted& w) {
     constexpr int hashes = 5;  // of its BloomMapFile
-    const double bits =
-        std::ceil(-hashes * static_cast<double>(items) / std::log1p(-std::pow(rate, 1.0 / hashes)));
+    const double bits = std::max(
+        1.0, std::ceil(-hashes * static_cast<double>(w.items) / std::log1p(-std::pow(w.rate, 1.0 / hashes))));
     if (bits > 0x7fffffff)
         return error::too_large(
             "a filter of Hadoop has fewer than 2^31 bits; use hadoop-dynamic or a higher rate");
     return placing{.bits = static_cast<std::uint64_t>(bits),
                    .hashes = hashes,
-                   .variant = o.jenkins ? jenkins : murmur,
+                   .variant = w.options.jenkins ? jenkins : murmur,
                    .place = place_hadoop};
 }
 
-const grammar hadoop{is_hadoop, read_hadoop, make_hadoop};
+const grammar hadoop{
+    .fits = is_hadoop, .read = read_hadoop, .size = hadoop_size, .make = make_hadoop, .whole = whole_hadoop};
 
 }  // namespace posy::foreign

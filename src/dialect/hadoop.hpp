@@ -13,8 +13,10 @@ struct hadoop_head {
 };
 
 result<hadoop_head> read_hadoop_head(byte_view);
+// Of bytes that begin as this version of Hadoop writes them: the oldest one's head is any two small numbers.
+std::optional<hadoop_head> sure_hadoop_head(byte_view);
 std::vector<std::byte> hadoop_head_of(const placing&);
-result<placing> hadoop_size(std::uint64_t items, double rate, const dialect_options&);
+result<placing> hadoop_size(const wanted&);
 // That exactly so many bytes are left.
 result<void> check_left(byte_view left, std::uint64_t wanted, std::uint64_t at);
 

@@ -36,7 +36,7 @@ class hadoop_counters final : public foreign_filter {
             set(at, std::min(15U, counter(at) + same->counter(at)));
         return {};
     }
-    std::vector<std::byte> to_bytes() const override {
+    result<std::vector<std::byte>> to_bytes() const override {
         auto bytes = hadoop_head_of(how_);
         append(bytes, with_words_turned(counters_));
         return bytes;
@@ -53,7 +53,7 @@ class hadoop_counters final : public foreign_filter {
     }
 
   private:
-    std::optional<std::vector<std::byte>> as_plain_hadoop() const override {
+    result<std::vector<std::byte>> as_plain_hadoop() const override {
         auto bytes = hadoop_head_of(how_);
         append(bytes, without_counters().bytes());
         return bytes;
@@ -84,9 +84,16 @@ class hadoop_counters final : public foreign_filter {
     std::vector<std::byte> counters_;
 };
 
+// One bit's counter would also be the one word of a filter of Cassandra, of which there are more.
 bool is_counting(byte_view bytes) {
     const auto head = read_hadoop_head(bytes);
-    return head && bytes.size() - head->size == counter_bytes(head->how.bits);
+    return head && head->how.bits > 1 && bytes.size() - head->size == counter_bytes(head->how.bits);
+}
+
+std::optional<std::uint64_t> whole_counting(byte_view bytes) {
+    const auto head = sure_hadoop_head(bytes);
+    if (!head) return std::nullopt;
+    return head->size + counter_bytes(head->how.bits);
 }
 
 any_filter read_counting(byte_view bytes, const dialect_options&) {
@@ -98,14 +105,17 @@ any_filter read_counting(byte_view bytes, const dialect_options&) {
     return owned<hadoop_counters>(head->how, with_words_turned(words));
 }
 
-any_filter make_counting(std::uint64_t items, double rate, const dialect_options& o) {
-    const auto how = hadoop_size(items, rate, o);
-    if (!how) return how.error();
-    return owned<hadoop_counters>(*how, std::vector<std::byte>(counter_bytes(how->bits)));
+any_filter make_counting(const wanted&, const placing& how) {
+    return owned<hadoop_counters>(how, std::vector<std::byte>(counter_bytes(how.bits)));
 }
 
 }  // namespace
 
-const grammar hadoop_counting{is_counting, read_counting, make_counting};
+const grammar hadoop_counting{.fits = is_counting,
+                              .read = read_counting,
+                              .size = hadoop_size,
+                              .make = make_counting,
+                              .bytes_per_bit = 1.0 / 2,
+                              .whole = whole_counting};
 
 }  // namespace posy::foreign

@@ -37,7 +37,7 @@ class hadoop_rows final : public foreign_filter {
         rows_.insert(rows_.begin(), theirs.begin(), theirs.end());
         return {};
     }
-    std::vector<std::byte> to_bytes() const override {
+    result<std::vector<std::byte>> to_bytes() const override {
         auto bytes = hadoop_head_of(how_);
         append_big(bytes, of_row_);
         append_big(bytes, of_last_);
@@ -66,8 +66,10 @@ class hadoop_rows final : public foreign_filter {
     }
 
   private:
-    std::optional<std::vector<std::byte>> as_plain_hadoop() const override {
-        if (rows_.size() != 1) return std::nullopt;
+    result<std::vector<std::byte>> as_plain_hadoop() const override {
+        if (rows_.size() != 1)
+            return error::mismatch("it has " + std::to_string(rows_.size()) +
+                                   " rows, and the format hadoop has one; build it from the keys");
         auto bytes = hadoop_head_of(how_);
         append(bytes, rows_[0].bytes());
         return bytes;
@@ -116,16 +118,19 @@ any_filter read_dynamic(byte_view bytes, const dialect_options&) {
     return owned<hadoop_rows>(head->common.how, head->of_row, head->of_last, std::move(rows));
 }
 
-any_filter make_dynamic(std::uint64_t items, double rate, const dialect_options& o) {
-    if (items > 0x7fffffff) return error::too_large("a row of Hadoop's is for fewer than 2^31 items");
-    const auto how = hadoop_size(items, rate, o);
-    if (!how) return how.error();
-    return owned<hadoop_rows>(*how, static_cast<std::uint32_t>(items), 0,
-                              std::vector<placed_bits>{placed_bits(*how)});
+result<placing> dynamic_size(const wanted& w) {
+    if (w.items > 0x7fffffff) return error::too_large("a row of Hadoop's is for fewer than 2^31 items");
+    return hadoop_size(w);
+}
+
+any_filter make_dynamic(const wanted& w, const placing& how) {
+    std::vector<placed_bits> rows;
+    rows.emplace_back(how);
+    return owned<hadoop_rows>(how, static_cast<std::uint32_t>(w.items), 0, std::move(rows));
 }
 
 }  // namespace
 
-const grammar hadoop_dynamic{is_dynamic, read_dynamic, make_dynamic};
+const grammar hadoop_dynamic{is_dynamic, read_dynamic, dynamic_size, make_dynamic};
 
 }  // namespace posy::foreign

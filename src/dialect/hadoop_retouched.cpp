@@ -41,7 +41,7 @@ class hadoop_retouched_filter final : public foreign_filter {
         return error::unsupported(
             "filters of Hadoop whose bits were cleared cannot be united: what one has cleared the other has");
     }
-    std::vector<std::byte> to_bytes() const override {
+    result<std::vector<std::byte>> to_bytes() const override {
         auto bytes = hadoop_head_of(all_.bits.how());
         append(bytes, all_.bits.bytes());
         append_lists(bytes, all_.to_clear);
@@ -58,6 +58,12 @@ class hadoop_retouched_filter final : public foreign_filter {
     }
 
   private:
+    // The lists serve to choose which bits to clear: without them it has the same keys.
+    result<std::vector<std::byte>> as_plain_hadoop() const override {
+        auto bytes = hadoop_head_of(all_.bits.how());
+        append(bytes, all_.bits.bytes());
+        return bytes;
+    }
     static void append_lists(std::vector<std::byte>& bytes, const key_lists& lists) {
         for (const auto& list : lists) {
             append_big(bytes, static_cast<std::uint32_t>(list.size()));
@@ -132,22 +138,26 @@ any_filter read_retouched(byte_view bytes, const dialect_options&) {
 // Lists say where they end, so only reading tells; what could be another filter of Hadoop is that.
 bool is_retouched(byte_view bytes) { return read_retouched(bytes, {}).ok(); }
 
-any_filter make_retouched(std::uint64_t items, double rate, const dialect_options& o) {
+result<placing> retouched_size(const wanted& w) {
     constexpr std::uint64_t most_bits_with_lists = std::uint64_t{1} << 26;  // 4 GB, before there is a key
-    const auto how = hadoop_size(items, rate, o);
-    if (!how) return how.error();
-    if (how->bits > most_bits_with_lists)
+    auto how = hadoop_size(w);
+    if (how && how->bits > most_bits_with_lists)
         return error::too_large(
             "a filter of Hadoop with lists of keys takes some 60 bytes of memory per bit: Posy makes it with "
             "at "
             "most 2^26 bits");
-    return owned<hadoop_retouched_filter>(
-        hadoop_retouched_filter::parts{placed_bits(*how), key_lists(how->bits), key_lists(how->bits),
-                                       std::vector<std::uint64_t>(how->bits)});
+    return how;
 }
+
+any_filter make_retouched(const wanted&, const placing& how) {
+    return owned<hadoop_retouched_filter>(hadoop_retouched_filter::parts{
+        placed_bits(how), key_lists(how.bits), key_lists(how.bits), std::vector<std::uint64_t>(how.bits)});
+}
+
+constexpr double bytes_per_bit = 1.0 / 8 + 2 * sizeof(std::vector<listed_key>) + sizeof(std::uint64_t);
 
 }  // namespace
 
-const grammar hadoop_retouched{is_retouched, read_retouched, make_retouched};
+const grammar hadoop_retouched{is_retouched, read_retouched, retouched_size, make_retouched, bytes_per_bit};
 
 }  // namespace posy::foreign

@@ -6,8 +6,8 @@
 
 namespace posy::foreign {
 
-void item_count::add(std::uint64_t bits, unsigned hashes, std::uint64_t ones, std::uint64_t blocks) {
-    const auto m = static_cast<double>(bits), k = static_cast<double>(hashes);
+void item_count::add(std::uint64_t bits, double places, std::uint64_t ones, std::uint64_t blocks) {
+    const auto m = static_cast<double>(bits), k = places;
     const double load = -std::log1p(-static_cast<double>(ones) / m);  // λ; infinite if all are set
     items_ += load * m / k;
     variance_ += m / (k * k) * (std::expm1(load) - load);
@@ -24,7 +24,7 @@ estimate item_count::items() const {
     constexpr double wide = 1.959963984540054;
     if (!std::isfinite(items_)) {
         constexpr double none = std::numeric_limits<double>::infinity();
-        return {none, 0, none};
+        return {none, 1, none};
     }
     const double margin = wide * std::sqrt(variance_);
     const double least = ones_ == 0 ? 0 : 1;  // some bit is set

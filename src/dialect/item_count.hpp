@@ -14,8 +14,8 @@ namespace posy::foreign {
 
 class item_count {
   public:
-    // `blocks` of the array, if the places of an item are all in one.
-    void add(std::uint64_t bits, unsigned hashes, std::uint64_t ones, std::uint64_t blocks = 0);
+    // `places` that an item takes on average, and `blocks` of the array, if they are all in one.
+    void add(std::uint64_t bits, double places, std::uint64_t ones, std::uint64_t blocks = 0);
     // At 95 %.
     estimate items() const;
 

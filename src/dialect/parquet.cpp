@@ -83,10 +83,13 @@ any_filter parquet_filter(std::vector<std::byte> head, placed_bits bits) {
 
 placing blocks_of(std::uint64_t bytes) { return {.bits = 8 * bytes, .hashes = 8, .place = place_in_block}; }
 
-bool is_parquet(byte_view bytes) {
+std::optional<std::uint64_t> whole_parquet(byte_view bytes) {
     const auto head = head_of(bytes);
-    return head && head->bytes != 0 && head->bytes % 32 == 0 && bytes.size() - head->size == head->bytes;
+    if (!head || head->bytes == 0 || head->bytes % 32 != 0) return std::nullopt;
+    return head->size + head->bytes;
 }
+
+bool is_parquet(byte_view bytes) { return whole_parquet(bytes) == bytes.size(); }
 
 any_filter read_parquet(byte_view bytes, const dialect_options&) {
     const auto head = head_of(bytes);
@@ -104,12 +107,15 @@ any_filter read_parquet(byte_view bytes, const dialect_options&) {
 }
 
 // Writers take a power of two of bits.
-any_filter make_parquet(std::uint64_t items, double rate, const dialect_options&) {
-    const double bits = -8.0 * static_cast<double>(items) / std::log1p(-std::pow(rate, 1.0 / 8));
+result<placing> parquet_size(const wanted& w) {
+    const double bits = -8.0 * static_cast<double>(w.items) / std::log1p(-std::pow(w.rate, 1.0 / 8));
     if (bits / 8 > static_cast<double>(most_parquet_bytes))
         return error::too_large("a filter of Parquet has at most 128 MiB");
-    const auto bytes = std::max<std::uint64_t>(32, std::bit_ceil(static_cast<std::uint64_t>(bits)) / 8);
-    return parquet_filter(head_for(bytes), placed_bits(blocks_of(bytes)));
+    return blocks_of(std::max<std::uint64_t>(32, std::bit_ceil(static_cast<std::uint64_t>(bits)) / 8));
+}
+
+any_filter make_parquet(const wanted&, const placing& how) {
+    return parquet_filter(head_for(how.bits / 8), placed_bits(how));
 }
 
 }  // namespace
@@ -120,6 +126,10 @@ std::optional<std::uint64_t> size_of_parquet(byte_view bytes) {
     return head->size + head->bytes;
 }
 
-const grammar parquet{is_parquet, read_parquet, make_parquet};
+const grammar parquet{.fits = is_parquet,
+                      .read = read_parquet,
+                      .size = parquet_size,
+                      .make = make_parquet,
+                      .whole = whole_parquet};
 
 }  // namespace posy::foreign

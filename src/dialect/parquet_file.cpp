@@ -1,6 +1,7 @@
 // The filters of one column of a Parquet file. They stand between the data, one in each row group, where the
 // footer says: FileMetaData 4 row groups, RowGroup 1 columns, ColumnChunk 3 ColumnMetaData, whose 3 is the
-// path of the column and 14 the offset of its filter.
+// path of the column and 14 the offset of its filter. A file of these alone is the column's image: other
+// programs cannot read it, but of_parquet_column() can.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -8,8 +9,11 @@
 #include <cmath>
 #include <optional>
 #include <type_traits>
+#include <unordered_set>
 
 #include "dialects.hpp"
+#include "parquet_schema.hpp"
+#include "printable.hpp"
 #include "thrift.hpp"
 
 namespace posy {
@@ -17,6 +21,7 @@ namespace posy {
 namespace {
 
 using foreign::thrift_reader;
+using foreign::thrift_writer;
 
 constexpr std::string_view parquet_magic = "PAR1";
 
@@ -34,13 +39,64 @@ std::array<std::byte, sizeof(Number)> plain_number(Number value) {
     return bytes;
 }
 
+key_kind kind_of(column_type type) {
+    switch (type) {
+        case column_type::int32:
+        case column_type::int64:
+            return key_kind::integers;
+        case column_type::real32:
+        case column_type::real64:
+            return key_kind::numbers;
+        case column_type::text:
+        case column_type::fixed_text:
+            return key_kind::text;
+        case column_type::boolean:
+        case column_type::int96:
+            break;  // not read
+    }
+    return key_kind::any;
+}
+
+using bytes_of_groups = std::vector<std::vector<std::byte>>;
+
+// FileMetaData of a file that has these filters behind its magic, and nothing else.
+std::vector<std::byte> footer_for(const bytes_of_groups& groups, const std::string& column, column_type of) {
+    thrift_writer out;
+    std::size_t at = parquet_magic.size();
+    out.field(4, thrift_reader::list);
+    out.list_of(groups.size(), thrift_reader::structure);
+    for (const auto& group : groups) {
+        out.field(1, thrift_reader::list);
+        out.list_of(1, thrift_reader::structure);
+        out.field(3, thrift_reader::structure);
+        out.field(1, thrift_reader::i32);
+        out.integer(static_cast<std::int64_t>(of));
+        out.field(2, thrift_reader::list);
+        out.list_of(1, thrift_reader::binary);
+        out.text(column);
+        out.field(14 - 3, thrift_reader::i64);
+        out.integer(static_cast<std::int64_t>(at));
+        for (int i = 0; i < 3; ++i) out.end_of_structure();  // of the metadata, the chunk and the group
+        at += group.size();
+    }
+    out.end_of_structure();
+    return out.bytes();
+}
+
 // A value is in the file if it is in one of the groups.
 class filters_of_groups final : public foreign_filter {
   public:
-    filters_of_groups(std::vector<std::unique_ptr<foreign_filter>> groups, column_type type)
-        : groups_(std::move(groups)), type_(type) {}
+    filters_of_groups(std::vector<std::unique_ptr<foreign_filter>> groups, std::string column,
+                      column_type type)
+        : groups_(std::move(groups)), column_(std::move(column)), type_(type) {}
 
     dialect speaks() const override { return dialect::parquet; }
+    key_kind keys() const override { return kind_of(type_); }
+    result<void> check_kind(bool integers) const override {
+        if (integers ? keys() != key_kind::text : keys() != key_kind::integers) return {};
+        return error::invalid("the column " + column_ + " has " + (integers ? "no " : "") + "integers (" +
+                              type_name() + "), and the key is " + (integers ? "one" : "text or bytes"));
+    }
     result<void> insert(byte_view) override { return fixed(); }
     bool may_contain(byte_view key) const override {
         switch (type_) {
@@ -60,10 +116,29 @@ class filters_of_groups final : public foreign_filter {
         return has(key);
     }
     result<void> unite(const foreign_filter&) override { return fixed(); }
-    std::vector<std::byte> to_bytes() const override {
-        std::vector<std::byte> bytes;
-        for (const auto& group : groups_) foreign::append(bytes, group->to_bytes());
-        return bytes;
+    // A filter alone does not say how its keys were written, and there is no list of them.
+    result<std::vector<std::byte>> to_bytes() const override {
+        const bool as_given = keys() == key_kind::text || type_ == column_type::int64;
+        if (groups_.size() == 1 && as_given) return groups_[0]->to_bytes();
+        return error::unsupported("the filters of the column " + column_ + " (" + type_name() + ", " +
+                                  row_groups() + ") cannot be written as one filter: " +
+                                  (as_given
+                                       ? "there is one for each row group"
+                                       : "it would be asked for the eight bytes of an integer or for text, "
+                                         "and this column has neither") +
+                                  "; keep the Parquet file and ask its column, in the tool with --column");
+    }
+    image to_image() const override {
+        bytes_of_groups groups;
+        for (const auto& group : groups_) groups.push_back(*group->to_bytes());
+        const auto footer = footer_for(groups, column_, type_);
+        image all{.dialect = speaks(), .bytes = {}, .column = column_};
+        foreign::append(all.bytes, as_byte_view(parquet_magic));
+        for (const auto& group : groups) foreign::append(all.bytes, group);
+        foreign::append(all.bytes, footer);
+        foreign::append_little(all.bytes, static_cast<std::uint32_t>(footer.size()));
+        foreign::append(all.bytes, as_byte_view(parquet_magic));
+        return all;
     }
     facts about() const override {
         facts all = groups_[0]->about();
@@ -76,13 +151,15 @@ class filters_of_groups final : public foreign_filter {
             none *= 1 - one.false_positive_rate;
         }
         all.false_positive_rate = 1 - none;
-        all.integers = type_ == column_type::int32 || type_ == column_type::int64;
-        all.hash += " of " + std::string(type_names[static_cast<std::size_t>(type_)]) + ", " +
-                    std::to_string(groups_.size()) + (groups_.size() == 1 ? " row group" : " row groups");
+        all.hash += " of " + type_name() + ", " + row_groups();
         return all;
     }
 
   private:
+    std::string type_name() const { return std::string(type_names[static_cast<std::size_t>(type_)]); }
+    std::string row_groups() const {
+        return std::to_string(groups_.size()) + (groups_.size() == 1 ? " row group" : " row groups");
+    }
     bool has(byte_view plain) const {
         return std::ranges::any_of(groups_, [&](const auto& group) { return group->may_contain(plain); });
     }
@@ -94,13 +171,17 @@ class filters_of_groups final : public foreign_filter {
         if (value < INT32_MIN || value > std::int64_t{UINT32_MAX}) return false;
         return has(key.first(4));
     }
-    // The key is the text of a number. Both zeros are one number, and what is none may be any.
+    // The key is the text of a number, with a sign or not. Both zeros are one number, and what is none may be
+    // any; so may one beyond the range of the type, since what a writer made of that is not known.
     template <class Number>
     bool has_number(byte_view key) const {
-        const auto* const first = reinterpret_cast<const char*>(key.data());
+        const auto* first = reinterpret_cast<const char*>(key.data());
+        const auto* const last = first + key.size();
+        if (key.size() > 1 && *first == '+' && first[1] != '-') ++first;
         Number value = 0;
-        const auto [end, wrong] = std::from_chars(first, first + key.size(), value);
-        if (wrong != std::errc{} || end != first + key.size()) return false;
+        const auto [end, wrong] = std::from_chars(first, last, value);
+        if (end != last || wrong == std::errc::invalid_argument) return false;
+        if (wrong == std::errc::result_out_of_range) return true;
         if (std::isnan(value)) return true;
         if (value == 0 && has(plain_number<Number>(-Number{0}))) return true;
         return has(plain_number<Number>(value == 0 ? Number{0} : value));
@@ -110,6 +191,7 @@ class filters_of_groups final : public foreign_filter {
     }
 
     std::vector<std::unique_ptr<foreign_filter>> groups_;
+    std::string column_;
     column_type type_;
 };
 
@@ -181,17 +263,34 @@ result<byte_view> footer_of(byte_view file) {
     return file.subspan(file.size() - 8 - size, size);
 }
 
-// "a, b and c have one"
-error without_filter(const std::string& column, const std::vector<chunk>& chunks) {
-    std::vector<std::string> with;
-    for (const chunk& one : chunks)
-        if (one.filter_at && std::ranges::count(with, one.column) == 0) with.push_back(one.column);
+// "a, b, c, and 5 more". A name comes from the file: what is no letter for a terminal becomes \x1b.
+std::string columns_with_filters(const std::vector<chunk>& chunks) {
+    constexpr std::size_t most = 12;
+    std::unordered_set<std::string_view> with;
     std::string names;
-    for (const std::string& name : with) names += (names.empty() ? "" : ", ") + name;
+    for (const chunk& one : chunks) {
+        if (!one.filter_at || !with.insert(one.column).second || with.size() > most) continue;
+        names += (names.empty() ? "" : ", ") + foreign::printable(one.column);
+    }
+    if (with.size() > most) names += ", and " + std::to_string(with.size() - most) + " more";
+    return names;
+}
+
+error without_filter(const std::string& column, const std::vector<chunk>& chunks) {
+    const std::string names = columns_with_filters(chunks);
     const bool there = std::ranges::count(chunks, column, &chunk::column) != 0;
     return error::invalid(
         (there ? "the column " + column + " has no filter" : "there is no column " + column) +
         (names.empty() ? " in this Parquet file" : "; these have one: " + names));
+}
+
+// Its keys are neither text nor numbers: a decimal is the two's complement of its digits, and writers differ
+// in its length.
+error decimal_in_bytes(const std::string& column, std::size_t type) {
+    return error::unsupported("the column " + column + " has decimal numbers as " +
+                              std::string(type_names[type]) +
+                              ", which cannot be asked by their text; those of INT32 and INT64 can, by their "
+                              "digits as an integer");
 }
 
 }  // namespace
@@ -224,7 +323,9 @@ foreign::any_filter foreign_filter::of_parquet_column(byte_view file, const std:
         return error::unsupported(
             "the column " + column + " is " + std::string(type_names[type]) +
             "; only those of text, bytes, integers and floating-point numbers can be asked");
-    return foreign::owned<filters_of_groups>(std::move(groups), known);
+    const bool in_bytes = known == column_type::text || known == column_type::fixed_text;
+    if (in_bytes && foreign::is_decimal_column(*footer, column)) return decimal_in_bytes(column, type);
+    return foreign::owned<filters_of_groups>(std::move(groups), column, known);
 }
 
 bool foreign_filter::is_parquet_file(byte_view first_bytes) {

@@ -47,7 +47,7 @@ void placed_bits::unite(const placed_bits& other) {
     std::ranges::transform(bytes_, other.bytes_, bytes_.begin(), [](auto a, auto b) { return a | b; });
 }
 
-std::uint64_t placed_bits::ones() const { return ones(8 * std::uint64_t{bytes_.size()}); }
+std::uint64_t placed_bits::ones() const { return ones(how_.bits); }
 
 std::uint64_t placed_bits::ones(std::uint64_t first_bits) const {
     const auto of = [](std::byte each) {

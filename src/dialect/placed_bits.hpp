@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "posy/bytes.hpp"
@@ -24,9 +25,11 @@ struct placing {
 
 class placed_bits {
   public:
-    // An array has whole bytes; what lies behind the last bit stays zero.
+    // An array has whole bytes, some formats whole words. What lies behind the last bit is no place of a key:
+    // it stays as it was read, and counts for nothing, as the programs have it.
     explicit placed_bits(const placing& how) : how_(how), bytes_((how.bits + 7) / 8) {}
     placed_bits(const placing& how, byte_view bytes) : how_(how), bytes_(bytes.begin(), bytes.end()) {}
+    placed_bits(const placing& how, std::vector<std::byte>&& bytes) : how_(how), bytes_(std::move(bytes)) {}
 
     const placing& how() const { return how_; }
     std::vector<std::byte>& bytes() { return bytes_; }

@@ -38,20 +38,22 @@ struct redis_link {
     std::uint8_t log2_bits;
 };
 
-result<redis_link> new_link(std::uint64_t items, double rate) {
-    const double per_item = -std::log(rate) / 0.480453013918201;
-    const double hashes = std::ceil(0.693147180559945 * per_item);
-    const double bits = std::max(1.0, static_cast<double>(items) * per_item);
-    if (hashes > 255 || bits > most_bits)
-        return error::too_large("a filter of RedisBloom cannot be that large");
-    const std::uint64_t whole = (static_cast<std::uint64_t>(bits) + 63) / 64 * 64;
-    return redis_link{
-        placed_bits({.bits = whole, .hashes = static_cast<unsigned>(hashes), .place = place_redis}),
-        0,
-        rate,
-        per_item,
-        items,
-        0};
+double bits_per_item(double rate) { return -std::log(rate) / 0.480453013918201; }
+
+result<placing> size_of_link(std::uint64_t items, double rate) {
+    const double hashes = std::ceil(0.693147180559945 * bits_per_item(rate));
+    if (hashes > 255) return too_many_hashes();
+    const double bits = std::max(1.0, static_cast<double>(items) * bits_per_item(rate));
+    if (bits > most_bits)
+        return error::too_large("an array of RedisBloom's has at most 2^36 bits; " + std::to_string(items) +
+                                " items at this rate need more");
+    return placing{.bits = (static_cast<std::uint64_t>(bits) + 63) / 64 * 64,
+                   .hashes = static_cast<unsigned>(hashes),
+                   .place = place_redis};
+}
+
+redis_link new_link(const placing& how, std::uint64_t items, double rate) {
+    return {placed_bits(how), 0, rate, bits_per_item(rate), items, 0};
 }
 
 class redis_chain final : public foreign_filter {
@@ -64,14 +66,8 @@ class redis_chain final : public foreign_filter {
     // As BF.ADD has it: a key that may be there is not added again.
     result<void> insert(byte_view key) override {
         if (may_contain(key)) return {};
-        if (const redis_link& last = links_.back(); last.items >= last.planned) {
-            if ((flags_ & not_growing) != 0)
-                return error::invalid("the filter is full, and was made not to grow");
-            if (growth_ == 0) return error::invalid("the filter is full, and cannot grow");
-            auto next = new_link(last.planned * growth_, last.rate * tightening);
-            if (!next) return next.error();
-            links_.push_back(std::move(*next));
-        }
+        if (const redis_link& last = links_.back(); last.items >= last.planned)
+            if (auto grown = grow(); !grown) return grown;
         links_.back().bits.insert(key);
         ++links_.back().items;
         return {};
@@ -93,15 +89,37 @@ class redis_chain final : public foreign_filter {
         }
         return {};
     }
-    std::vector<std::byte> to_bytes() const override;
+    result<std::vector<std::byte>> to_bytes() const override;
     facts about() const override;
 
   private:
+    result<void> grow();
+
     std::uint32_t flags_, growth_;
     std::vector<redis_link> links_;
 };
 
-std::vector<std::byte> redis_chain::to_bytes() const {
+// A file may have a growth of 32,768, so that a key more would take gigabytes.
+result<void> redis_chain::grow() {
+    constexpr std::uint64_t always = std::uint64_t{64} << 20, most_times = 256;
+    if ((flags_ & not_growing) != 0) return error::invalid("the filter is full, and was made not to grow");
+    if (growth_ == 0) return error::invalid("the filter is full, and cannot grow");
+    const redis_link& last = links_.back();
+    const std::uint64_t items = last.planned > UINT64_MAX / growth_ ? UINT64_MAX : last.planned * growth_;
+    const auto next = size_of_link(items, last.rate * tightening);
+    if (!next) return next.error();
+    std::uint64_t held = 0;
+    for (const redis_link& link : links_) held += link.bits.bytes().size();
+    if (next->bits / 8 > std::max(always, most_times * held))
+        return error::too_large("the filter is full, and its next array would take " +
+                                std::to_string(next->bits / 8) +
+                                " bytes: more than 64 MiB and 256 times what it has");
+    if (auto enough = check_memory(next->bits / 8); !enough) return enough;
+    links_.push_back(new_link(*next, items, last.rate * tightening));
+    return {};
+}
+
+result<std::vector<std::byte>> redis_chain::to_bytes() const {
     std::uint64_t items = 0;
     for (const redis_link& link : links_) items += link.items;
     std::vector<std::byte> bytes;
@@ -131,7 +149,7 @@ foreign_filter::facts redis_chain::about() const {
     double none = 1;
     item_count counted;
     // The first link has half of the rate that was asked for, the next a quarter of it, and so on.
-    f.planned = purpose{0, links_[0].rate / ((flags_ & not_growing) != 0 ? 1 : tightening)};
+    f.planned = purpose{0, std::min(1.0, links_[0].rate / ((flags_ & not_growing) != 0 ? 1 : tightening))};
     for (const redis_link& link : links_) {
         const std::uint64_t ones = link.bits.ones();
         f.bits += link.bits.how().bits;
@@ -160,8 +178,10 @@ result<redis_link> read_link(byte_view entry, byte_view& arrays) {
     const auto rate = std::bit_cast<double>(word(24)), per_item = std::bit_cast<double>(word(32));
     if (!(rate > 0 && rate < 1) || !(per_item > 0 && per_item < 400))
         return error::damaged("a rate that cannot be", 24);
-    // The next link is a multiple of this one: its items must be those that the array is for.
-    if (static_cast<double>(word(44)) * per_item > static_cast<double>(8 * bytes) + 64)
+    // The next link is a multiple of this one: its items must be those that the array is for. The rate tells
+    // the bits per item, too, and is what the next link is sized by.
+    if (static_cast<double>(word(44)) * std::max(per_item, bits_per_item(rate)) >
+        static_cast<double>(8 * bytes) + 64)
         return error::damaged("more items than the array is for", 44);
     const auto hashes = load_little<std::uint32_t>(entry.data() + 40);
     if (auto right = check_hashes(hashes, 40); !right) return right.error();
@@ -205,16 +225,31 @@ any_filter read_redis(byte_view bytes, const dialect_options&) {
 
 bool is_redis(byte_view bytes) { return read_redis(bytes, {}).ok(); }
 
-any_filter make_redis(std::uint64_t items, double rate, const dialect_options&) {
-    auto link = new_link(items, rate * tightening);
-    if (!link) return link.error();
+// Of heads that are complete and as RedisBloom writes them.
+std::optional<std::uint64_t> whole_redis(byte_view bytes) {
+    if (bytes.size() < chain_size + link_size) return std::nullopt;
+    const auto number = [&](std::size_t at) { return load_little<std::uint32_t>(bytes.data() + at); };
+    const std::uint64_t links = number(8), head = chain_size + links * link_size;
+    if (links == 0 || head > bytes.size() || (number(12) & ~15U) != 0 || (number(12) & wide_hash) == 0 ||
+        number(16) > most_growth)
+        return std::nullopt;
+    std::uint64_t size = head;
+    for (std::size_t at = chain_size; at < head; at += link_size)
+        size += load_little<std::uint64_t>(bytes.data() + at);
+    return size;
+}
+
+result<placing> redis_size(const wanted& w) { return size_of_link(w.items, w.rate * tightening); }
+
+any_filter make_redis(const wanted& w, const placing& how) {
     std::vector<redis_link> links;
-    links.push_back(std::move(*link));
+    links.push_back(new_link(how, w.items, w.rate * tightening));
     return owned<redis_chain>(not_rounded | wide_hash, 2, std::move(links));
 }
 
 }  // namespace
 
-const grammar redis{is_redis, read_redis, make_redis};
+const grammar redis{
+    .fits = is_redis, .read = read_redis, .size = redis_size, .make = make_redis, .whole = whole_redis};
 
 }  // namespace posy::foreign

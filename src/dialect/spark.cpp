@@ -55,6 +55,15 @@ bool is_spark(byte_view bytes) {
 }
 
 template <bool second>
+std::optional<std::uint64_t> whole_spark(byte_view bytes) {
+    constexpr std::size_t head = head_size<second>;
+    if (bytes.size() < head || load_big<std::uint32_t>(bytes.data()) != (second ? 2 : 1)) return std::nullopt;
+    const std::uint64_t words = load_big<std::uint32_t>(bytes.data() + head - 4);
+    if (!check_hashes(load_big<std::uint32_t>(bytes.data() + 4), 4) || words >> 31 != 0) return std::nullopt;
+    return head + 8 * words;
+}
+
+template <bool second>
 any_filter read_spark(byte_view bytes, const dialect_options&) {
     constexpr std::size_t head = head_size<second>;
     if (auto whole = check_size(bytes, head, "Spark"); !whole) return whole.error();
@@ -72,13 +81,15 @@ any_filter read_spark(byte_view bytes, const dialect_options&) {
 }
 
 template <bool second>
-any_filter make_spark(std::uint64_t items, double rate, const dialect_options& o) {
-    auto how = java_size(items, rate);
-    if (!how) return how.error();
-    how->variant = second ? o.seed : 0;
+result<placing> spark_size(const wanted& w) {
+    auto how = java_size(w);
+    if (!how) return how;
+    how->variant = second ? w.options.seed : 0;
     how->place = second ? place_v2 : place_v1;
-    return spark_filter(*how, {});
+    return how;
 }
+
+any_filter make_spark(const wanted&, const placing& how) { return spark_filter(how, {}); }
 
 }  // namespace
 
@@ -90,7 +101,15 @@ void place_by_sums(const placing& how, std::uint32_t first, std::uint32_t second
     }
 }
 
-const grammar spark_v1{is_spark<false>, read_spark<false>, make_spark<false>};
-const grammar spark_v2{is_spark<true>, read_spark<true>, make_spark<true>};
+const grammar spark_v1{.fits = is_spark<false>,
+                       .read = read_spark<false>,
+                       .size = spark_size<false>,
+                       .make = make_spark,
+                       .whole = whole_spark<false>};
+const grammar spark_v2{.fits = is_spark<true>,
+                       .read = read_spark<true>,
+                       .size = spark_size<true>,
+                       .make = make_spark,
+                       .whole = whole_spark<true>};
 
 }  // namespace posy::foreign

@@ -1,4 +1,5 @@
 // Squid's digest as a foreign filter; its bytes are in posy/dialect/squid_digest.hpp. Keys are URLs.
+#include <algorithm>
 #include <cmath>
 
 #include "dialects.hpp"
@@ -16,6 +17,7 @@ class squid_filter final : public foreign_filter {
 
     dialect speaks() const override { return dialect::squid; }
     result<void> insert(byte_view key) override {
+        if (!digest_.has_room_for(text_of(key))) return too_full("the digest is full");
         digest_.insert(text_of(key));
         return {};
     }
@@ -23,9 +25,13 @@ class squid_filter final : public foreign_filter {
     result<void> unite(const foreign_filter& other) override {
         const auto* const same = same_kind(*this, other);
         if (!same) return not_alike("formats");
-        return digest_.unite(same->digest_);
+        squid_digest both = digest_;
+        if (auto done = both.unite(same->digest_); !done) return done;
+        if (both.fill() > squid_digest::max_fill) return too_full("the union would be too full");
+        digest_ = std::move(both);
+        return {};
     }
-    std::vector<std::byte> to_bytes() const override { return digest_.to_bytes(); }
+    result<std::vector<std::byte>> to_bytes() const override { return digest_.to_bytes(); }
     facts about() const override {
         facts f{.bits = 8 * std::uint64_t{digest_.size() - squid_digest::header_size},
                 .hashes = hashes,
@@ -45,6 +51,12 @@ class squid_filter final : public foreign_filter {
   private:
     static constexpr int hashes = 4;
 
+    static error too_full(const std::string& what) {
+        return error::too_large(what +
+                                ": Squid refuses one with more than 65 % of its bits set; make it for more "
+                                "items");
+    }
+
     squid_digest digest_;
 };
 
@@ -53,26 +65,43 @@ any_filter wrapped(result<squid_digest> digest) {
     return owned<squid_filter>(std::move(*digest));
 }
 
-bool is_squid(byte_view bytes) {
-    return bytes.size() > squid_digest::header_size && load_big<std::uint32_t>(bytes.data()) == 0x00050003 &&
-           bytes.size() - squid_digest::header_size == load_big<std::uint32_t>(bytes.data() + 16);
+std::optional<std::uint64_t> whole_squid(byte_view bytes) {
+    constexpr std::uint64_t head = squid_digest::header_size;
+    if (bytes.size() <= head || load_big<std::uint32_t>(bytes.data()) != 0x00050003) return std::nullopt;
+    return head + load_big<std::uint32_t>(bytes.data() + 16);
 }
+
+bool is_squid(byte_view bytes) { return whole_squid(bytes) == bytes.size(); }
 
 any_filter read_squid(byte_view bytes, const dialect_options&) {
-    return wrapped(squid_digest::from_bytes(bytes));
+    return wrapped(squid_digest::from_bytes(bytes, read_limits::exactly(bytes.size())));
 }
 
-// Four hashes, whatever the rate: as many bits as it takes.
-any_filter make_squid(std::uint64_t items, double rate, const dialect_options&) {
-    const double per_item = std::ceil(-4 / std::log1p(-std::pow(rate, 1.0 / 4)));
-    if (per_item > 255)
+// Four hashes, whatever the rate: as many bits as it takes, and no fewer than keep the digest of all its keys
+// below the fill at which Squid refuses it.
+unsigned bits_per_entry(double rate) {
+    constexpr double least = 5;  // Squid's own choice
+    return static_cast<unsigned>(
+        std::clamp(std::ceil(-4 / std::log1p(-std::pow(rate, 1.0 / 4))), least, 256.0));
+}
+
+result<placing> squid_size(const wanted& w) {
+    const unsigned per_entry = bits_per_entry(w.rate);
+    if (per_entry > 255)
         return error::invalid(
             "a digest of Squid has four hashes and at most 255 bits per entry: not at this rate");
-    return wrapped(squid_digest::make(items, static_cast<unsigned>(per_item)));
+    const auto bytes = squid_digest::mask_size(w.items, per_entry);
+    if (!bytes) return bytes.error();
+    return placing{.bits = 8 * *bytes, .hashes = 4};
+}
+
+any_filter make_squid(const wanted& w, const placing&) {
+    return wrapped(squid_digest::make(w.items, bits_per_entry(w.rate)));
 }
 
 }  // namespace
 
-const grammar squid{is_squid, read_squid, make_squid};
+const grammar squid{
+    .fits = is_squid, .read = read_squid, .size = squid_size, .make = make_squid, .whole = whole_squid};
 
 }  // namespace posy::foreign

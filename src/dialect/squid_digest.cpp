@@ -17,7 +17,7 @@ constexpr std::uint32_t current_version = 5, required_version = 3;
 constexpr unsigned squid_hashes = 4;
 constexpr char get = 1;  // Squid's number of the method
 
-std::uint64_t mask_size(std::uint64_t capacity, unsigned bits_per_entry) {
+std::uint64_t bytes_for(std::uint64_t capacity, unsigned bits_per_entry) {
     return (capacity * bits_per_entry + 7) / 8;
 }
 
@@ -31,19 +31,35 @@ std::array<std::uint64_t, squid_hashes> positions(digest d, std::uint64_t bits) 
     return at;
 }
 
+std::uint64_t ones_of(byte_view mask) {
+    std::uint64_t sum = 0;
+    for (const std::byte each : mask)
+        sum += static_cast<unsigned>(std::popcount(std::to_integer<unsigned>(each)));
+    return sum;
+}
+
+bool is_set(byte_view mask, std::uint64_t at) {
+    return (mask[at / 8] >> (at % 8) & std::byte{1}) != std::byte{0};
+}
+
 }  // namespace
 
-squid_digest::squid_digest(std::uint64_t capacity, unsigned bits_per_entry)
-    : capacity_(capacity), bits_per_entry_(bits_per_entry), mask_(mask_size(capacity, bits_per_entry)) {}
-
-result<squid_digest> squid_digest::make(std::uint64_t capacity, unsigned bits_per_entry) {
+result<std::uint64_t> squid_digest::mask_size(std::uint64_t capacity, unsigned bits_per_entry) {
     if (auto known = check(hasher(hash_family::md5)); !known) return known.error();
-    capacity = std::max<std::uint64_t>(capacity, 1);
     if (bits_per_entry < 1 || bits_per_entry > 255)
         return error::invalid("a digest of Squid has 1 to 255 bits per entry");
-    if (capacity >= std::uint64_t{1} << 32 || mask_size(capacity, bits_per_entry) >= std::uint64_t{1} << 31)
-        return error::invalid("a digest of Squid cannot be that large; use fewer bits per entry");
-    return squid_digest(capacity, bits_per_entry);
+    capacity = std::max<std::uint64_t>(capacity, 1);
+    if (capacity >= std::uint64_t{1} << 32 || bytes_for(capacity, bits_per_entry) >= std::uint64_t{1} << 31)
+        return error::too_large(
+            "a digest of Squid has fewer than 2^32 entries and 2^31 bytes; use fewer of them, or fewer bits "
+            "per entry");
+    return bytes_for(capacity, bits_per_entry);
+}
+
+result<squid_digest> squid_digest::make(std::uint64_t capacity, unsigned bits_per_entry) {
+    const auto bytes = mask_size(capacity, bits_per_entry);
+    if (!bytes) return bytes.error();
+    return squid_digest(std::max<std::uint64_t>(capacity, 1), bits_per_entry, *bytes);
 }
 
 result<squid_digest> squid_digest::from_bytes(byte_view bytes, const read_limits& limits) {
@@ -60,7 +76,7 @@ result<squid_digest> squid_digest::from_bytes(byte_view bytes, const read_limits
     const auto per_entry = std::to_integer<unsigned>(bytes[20]);
     if (capacity == 0 || per_entry == 0)
         return error::damaged("a digest without capacity", capacity == 0 ? 4U : 20U);
-    if (size != mask_size(capacity, per_entry))
+    if (size != bytes_for(capacity, per_entry))
         return error::damaged("the size of the mask is not that of the capacity", 16);
     if (size > limits.max_bytes)
         return error::too_large("the mask is larger than the limit of " + std::to_string(limits.max_bytes),
@@ -69,8 +85,9 @@ result<squid_digest> squid_digest::from_bytes(byte_view bytes, const read_limits
         return error::damaged("the mask should have " + std::to_string(size) + " bytes and has " +
                                   std::to_string(bytes.size() - header_size),
                               header_size);
-    squid_digest read(capacity, per_entry);
+    squid_digest read(capacity, per_entry, size);
     std::ranges::copy(bytes.subspan(header_size), read.mask_.begin());
+    read.ones_ = ones_of(read.mask_);
     read.items_ = word(8);
     if (read.fill() > max_fill)
         return error::damaged("more than 65 % of the bits are set: it would say yes to nearly everything");
@@ -93,8 +110,22 @@ std::vector<std::byte> squid_digest::to_bytes() const {
     return bytes;
 }
 
+bool squid_digest::has_room_for(std::string_view url) const {
+    const double most = max_fill * 8 * static_cast<double>(mask_.size());
+    if (static_cast<double>(ones_ + squid_hashes) <= most) return true;
+    auto at = positions(hash(url), 8 * mask_.size());
+    std::ranges::sort(at);
+    const auto end = std::unique(at.begin(), at.end());
+    const auto more =
+        std::count_if(at.begin(), end, [&](std::uint64_t each) { return !is_set(mask_, each); });
+    return more == 0 || static_cast<double>(ones_ + static_cast<std::uint64_t>(more)) <= most;
+}
+
 void squid_digest::insert(std::string_view url) {
-    for (const auto at : positions(hash(url), 8 * mask_.size())) mask_[at / 8] |= std::byte{1} << (at % 8);
+    for (const auto at : positions(hash(url), 8 * mask_.size())) {
+        ones_ += is_set(mask_, at) ? 0 : 1;
+        mask_[at / 8] |= std::byte{1} << (at % 8);
+    }
     ++items_;
 }
 
@@ -109,21 +140,14 @@ result<void> squid_digest::unite(const squid_digest& other) {
         return error::mismatch(
             "digests of different sizes cannot be united; build them with the same options");
     std::ranges::transform(mask_, other.mask_, mask_.begin(), [](auto a, auto b) { return a | b; });
+    ones_ = ones_of(mask_);
     items_ += other.items_;
     return {};
 }
 
 bool squid_digest::may_contain(digest d) const {
-    return std::ranges::all_of(positions(d, 8 * mask_.size()), [&](std::uint64_t at) {
-        return (mask_[at / 8] >> (at % 8) & std::byte{1}) != std::byte{0};
-    });
-}
-
-std::uint64_t squid_digest::ones() const {
-    std::uint64_t sum = 0;
-    for (const std::byte each : mask_)
-        sum += static_cast<unsigned>(std::popcount(std::to_integer<unsigned>(each)));
-    return sum;
+    return std::ranges::all_of(positions(d, 8 * mask_.size()),
+                               [&](std::uint64_t at) { return is_set(mask_, at); });
 }
 
 double squid_digest::false_positive_rate() const { return std::pow(fill(), squid_hashes); }

@@ -1,10 +1,13 @@
 // Thrift's compact protocol, as far as the footer of a Parquet file has it. What is not asked for is skipped.
-// The first error is remembered, and everything read after it is zero or empty.
+// The first error is remembered, and everything read after it is zero or empty. The writer takes fields in
+// the order of their numbers.
 #pragma once
 
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
+#include "big_endian.hpp"
 #include "posy/bytes.hpp"
 
 namespace posy::foreign {
@@ -123,5 +126,34 @@ inline void thrift_reader::skip(type kind) {
     }
     wrong_ = true;  // a type that is none, or one that no footer has
 }
+
+class thrift_writer {
+  public:
+    const std::vector<std::byte>& bytes() const { return bytes_; }
+
+    // Of a structure: the number of a field is told by its distance from the one before, at most 15.
+    void field(unsigned distance, thrift_reader::type kind) { number(distance << 4 | kind); }
+    void end_of_structure() { number(0); }
+    void list_of(std::uint64_t size, thrift_reader::type kind) {
+        number((size < 15 ? size : 15) << 4 | kind);
+        if (size >= 15) varint(size);
+    }
+    void integer(std::int64_t value) {
+        varint(static_cast<std::uint64_t>(value) << 1 ^ static_cast<std::uint64_t>(value >> 63));
+    }
+    void text(std::string_view value) {
+        varint(value.size());
+        append(bytes_, as_byte_view(value));
+    }
+
+  private:
+    void number(std::uint64_t value) { bytes_.push_back(static_cast<std::byte>(value)); }
+    void varint(std::uint64_t value) {
+        for (; value >= 0x80; value >>= 7) number(value | 0x80);
+        number(value);
+    }
+
+    std::vector<std::byte> bytes_;
+};
 
 }  // namespace posy::foreign

@@ -40,7 +40,7 @@ TEST(leveldb_dialect, has_the_bytes_and_answers_of_leveldb) {
 
             const auto ours = *foreign_filter::make(dialect::leveldb, count, rate_of(bits_per_key));
             for (const std::string& key : keys) ASSERT_TRUE(ours->insert(as_byte_view(key)));
-            const auto bytes = ours->to_bytes();
+            const auto bytes = *ours->to_bytes();
             const std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
             ASSERT_EQ(text, theirs);
 

@@ -34,6 +34,9 @@ class BadInput(ToolTest):
         ]
         for content, saying in rows:
             self.write("bad", content)
+            if content.startswith(b"\x7f"):
+                for command in [["query", "bad", "good.posy"], ["info", "bad"], ["union", "bad", "-o", "x"]]:
+                    self.fails(*command, saying="; if it is a filter of another program, name its format with --format")
             for command in [["query", "bad", "good.posy"], ["info", "bad"], ["union", "bad", "-o", "x"], ["fold", "bad", "-o", "x"],
                             ["add", "bad", "good.posy"], ["compare", "good.posy", "bad"]]:
                 self.fails(*command, saying=saying)

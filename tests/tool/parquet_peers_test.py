@@ -128,6 +128,20 @@ class ParquetPeers(ToolTest):
         self.fails("query", "t", "--column", "d", stdin="1\n", saying="the column has integers; give --integers")
         self.fails("query", "t", "--column", "f", "--integers", stdin="1\n", saying="the column has no integers")
 
+    def test_a_filter_alone_is_written_if_it_has_the_keys(self):
+        self.write_by_pyarrow("t", self.table(), DIFFERENT)
+        self.write_by_pyarrow("one", self.table().slice(0, ROWS), DIFFERENT)
+        for column, (of, _, type_) in COLUMNS.items():
+            with self.subTest(column):
+                self.fails("convert", "t", "--column", column, "--to", "parquet", "-o", "alone", saying="keep the Parquet file")
+                if column not in ("s", "l"):
+                    self.fails("convert", "one", "--column", column, "--to", "parquet", "-o", "alone", saying="1 row group) cannot be written")
+                    continue
+                self.posy("convert", "one", "--column", column, "--to", "parquet", "-o", "alone")
+                asked = as_lines(values(column, 0, DIFFERENT))
+                as_type = ["--integers"] if column in INTEGERS else []
+                self.assertEqual(self.posy("query", "alone", *as_type, stdin=asked).decode(), asked)
+
     def test_a_file_that_is_cut_off(self):
         self.write_by_pyarrow("t", self.table(), DIFFERENT)
         whole = self.read("t")

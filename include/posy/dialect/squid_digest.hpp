@@ -34,10 +34,14 @@ class squid_digest {
 
     // An error if this build has no MD5, or if the size of the mask does not fit the format's 32 bits.
     static result<squid_digest> make(std::uint64_t capacity, unsigned bits_per_entry = 8);
+    // The bytes of its mask. Errors: as of make().
+    static result<std::uint64_t> mask_size(std::uint64_t capacity, unsigned bits_per_entry);
     static result<squid_digest> from_bytes(byte_view bytes,
                                            const read_limits& = read_limits::exactly(std::uint64_t{1} << 28));
     std::vector<std::byte> to_bytes() const;
 
+    // A receiver, from_bytes() too, refuses a digest above max_fill; whether it stays below with this URL.
+    bool has_room_for(std::string_view url) const;
     void insert(std::string_view url);
     bool may_contain(std::string_view url) const { return may_contain(hash(url)); }
     // The same in two steps, so that a key is hashed once for many digests.
@@ -48,18 +52,19 @@ class squid_digest {
 
     std::uint64_t capacity() const { return capacity_; }
     std::uint64_t items() const { return items_; }
-    std::uint64_t ones() const;
+    std::uint64_t ones() const { return ones_; }
     double fill() const { return static_cast<double>(ones()) / (8 * static_cast<double>(mask_.size())); }
     double false_positive_rate() const;
     // Of the message.
     std::size_t size() const { return header_size + mask_.size(); }
 
   private:
-    squid_digest(std::uint64_t capacity, unsigned bits_per_entry);
+    squid_digest(std::uint64_t capacity, unsigned bits_per_entry, std::uint64_t mask_bytes)
+        : capacity_(capacity), bits_per_entry_(bits_per_entry), mask_(mask_bytes) {}
 
     std::uint64_t capacity_;
     unsigned bits_per_entry_;
-    std::uint64_t items_ = 0;
+    std::uint64_t items_ = 0, ones_ = 0;
     std::vector<std::byte> mask_;
 };
 
