@@ -45,17 +45,30 @@ auto with_file(const char* path, const Use& use) {
 
 std::vector<std::byte> bytes_of(const posy_foreign& from, int dialect) {
     const auto as = dialect_of(dialect);
-    return as ? *from.body->to_bytes(*as) : from.body->to_bytes();
+    return as ? *from.body->to_bytes(*as) : *from.body->to_bytes();
 }
 
 posy::byte_view bytes_of_key(std::string_view key) { return posy::as_byte_view(key); }
 
-// Calls use(bytes of the key, its index) for all keys.
+// A column of a Parquet file has keys of its type alone.
+bool has(const posy::foreign_filter& filter, posy::byte_view key) {
+    *filter.check_kind(false);
+    return filter.may_contain(key);
+}
+bool has(const posy::foreign_filter& filter, std::uint64_t key) {
+    *filter.check_kind(true);
+    return filter.may_contain_integer(key);
+}
+
+void insert(posy::foreign_filter& into, posy::byte_view key) { *into.insert(key); }
+void insert(posy::foreign_filter& into, std::uint64_t key) { *into.insert(posy::key_bytes(key)); }
+
+// Calls use(key, its index) for all keys: integers, or the bytes of others.
 template <class Use>
 void for_each_key(const posy_keys& keys, const Use& use) {
     for (std::size_t i = 0; i < keys.count; ++i) {
         if (are_integers(keys))
-            use(posy::byte_view(posy::key_bytes(integers(keys)[i])), i);
+            use(integers(keys)[i], i);
         else
             use(bytes_of_key(key_at(keys, i)), i);
     }
@@ -123,23 +136,22 @@ posy_status posy_foreign_insert(posy_foreign* foreign, const void* key, size_t s
 }
 
 posy_status posy_foreign_insert_u64(posy_foreign* foreign, uint64_t key, posy_error* error) {
-    return call(error, [&] { *given(foreign, "foreign").body->insert(posy::key_bytes(key)); });
+    return call(error, [&] { insert(*given(foreign, "foreign").body, key); });
 }
 
 posy_status posy_foreign_insert_many(posy_foreign* foreign, const posy_keys* keys, posy_error* error) {
     return call(error, [&] {
         auto& into = *given(foreign, "foreign").body;
-        for_each_key(checked(keys), [&](posy::byte_view key, std::size_t) { *into.insert(key); });
+        for_each_key(checked(keys), [&](auto key, std::size_t) { insert(into, key); });
     });
 }
 
 int posy_foreign_may_contain(const posy_foreign* foreign, const void* key, size_t size) {
-    return ask(
-        [&] { return given(foreign, "foreign").body->may_contain(bytes_of_key(key_given(key, size))); });
+    return ask([&] { return has(*given(foreign, "foreign").body, bytes_of_key(key_given(key, size))); });
 }
 
 int posy_foreign_may_contain_u64(const posy_foreign* foreign, uint64_t key) {
-    return ask([&] { return given(foreign, "foreign").body->may_contain(posy::key_bytes(key)); });
+    return ask([&] { return has(*given(foreign, "foreign").body, key); });
 }
 
 posy_status posy_foreign_may_contain_many(const posy_foreign* foreign, const posy_keys* keys, bool* answers,
@@ -149,8 +161,7 @@ posy_status posy_foreign_may_contain_many(const posy_foreign* foreign, const pos
         const auto& all = checked(keys);
         const auto places = answers_for(all, answers, "answers");
         std::size_t count = 0;
-        for_each_key(all,
-                     [&](posy::byte_view key, std::size_t i) { count += places[i] = in.may_contain(key); });
+        for_each_key(all, [&](auto key, std::size_t i) { count += places[i] = has(in, key); });
         if (yes) *yes = count;
     });
 }

@@ -32,6 +32,12 @@ struct posy_filter : posy::c::keyed_body<posy::bloom_filter> {
 struct posy_counting : posy::c::keyed_body<posy::counting_filter> {
     using keyed_body::keyed_body;
 };
+struct posy_growing : posy::c::keyed_body<posy::growing_filter> {
+    using keyed_body::keyed_body;
+};
+struct posy_window : posy::c::keyed_body<posy::window_filter> {
+    using keyed_body::keyed_body;
+};
 struct posy_sealed : posy::c::keyed_body<posy::sealed_filter> {
     using keyed_body::keyed_body;
 };

@@ -25,9 +25,11 @@ TEST(c_foreign, has_the_numbers_and_names_of_cpp) {
     }
     EXPECT_EQ(posy_dialect_named("spark-v2"), POSY_SPARK_V2);
     EXPECT_EQ(posy_dialect_named("leveldb"), POSY_LEVELDB);
+    EXPECT_EQ(posy_dialect_named("rocksdb"), POSY_ROCKSDB);
+    EXPECT_EQ(posy_dialect_named("cassandra"), POSY_CASSANDRA);
     EXPECT_EQ(posy_dialect_named("nothing"), 0);
     EXPECT_EQ(posy_dialect_named(nullptr), 0);
-    for (const int none : {-1, 0, POSY_LEVELDB + 1, 256, 257, 1000})
+    for (const int none : {-1, 0, POSY_CASSANDRA + 1, 256, 257, 1000})
         EXPECT_EQ(posy_dialect_name(none), nullptr);
 }
 
@@ -57,7 +59,7 @@ TEST(c_foreign, has_the_bytes_of_cpp) {
         ASSERT_EQ(posy_foreign_insert_many(c.get(), &keys, nullptr), POSY_OK);
         ASSERT_EQ(posy_foreign_insert_u64(c.get(), 7, nullptr), POSY_OK);
         const auto bytes = foreign_bytes(c);
-        EXPECT_EQ(bytes, as_string(cpp->to_bytes()));
+        EXPECT_EQ(bytes, as_string(*cpp->to_bytes()));
 
         posy_error why;
         ASSERT_EQ(posy_foreign_save(c.get(), path.c_str(), 0, &why), POSY_OK) << why.text;
@@ -111,10 +113,33 @@ TEST(c_foreign, asks_a_column_of_a_parquet_file) {
     const std::string path = POSY_TESTDATA "/dialects/duckdb_sbbf.parquet";
     const auto column = made<posy_foreign>(posy_foreign_load_parquet, path.c_str(), "s");
     EXPECT_EQ(foreign_info(column).dialect, std::uint32_t{POSY_PARQUET});
+    // Keys of the column's type alone: text in s, integers of four bytes in d.
+    EXPECT_EQ(posy_foreign_may_contain_text(column.get(), "key7"), 1);
+    EXPECT_EQ(posy_foreign_may_contain_u64(column.get(), 7), -1);
+    const auto integers = made<posy_foreign>(posy_foreign_load_parquet, path.c_str(), "d");
+    EXPECT_EQ(posy_foreign_may_contain_u64(integers.get(), 7), 1);
+    EXPECT_EQ(posy_foreign_may_contain_text(integers.get(), "key7"), -1);
+    const std::uint64_t values[] = {1, 2, 3};
+    const auto keys = posy_keys_u64(values, 3);
+    bool answers[3];
+    posy_error wrong;
+    EXPECT_EQ(posy_foreign_may_contain_many(integers.get(), &keys, answers, nullptr, &wrong), POSY_OK);
+    EXPECT_TRUE(answers[0] && answers[1] && answers[2]);
+    EXPECT_EQ(posy_foreign_may_contain_many(column.get(), &keys, answers, nullptr, &wrong), POSY_INVALID);
+    EXPECT_NE(std::string(wrong.text).find("the column s has no integers"), std::string::npos) << wrong.text;
+    // A copy that would say no to its keys is not made.
+    void* bytes = nullptr;
+    std::size_t size = 0;
+    EXPECT_EQ(posy_foreign_to_bytes(integers.get(), 0, &bytes, &size, &wrong), POSY_UNSUPPORTED);
+    EXPECT_EQ(posy_foreign_to_bytes(integers.get(), POSY_PARQUET, &bytes, &size, &wrong), POSY_UNSUPPORTED);
+    const scratch folder;
+    EXPECT_EQ(posy_foreign_save(integers.get(), (folder / "copy").c_str(), 0, &wrong), POSY_UNSUPPORTED);
+    EXPECT_NE(std::string(wrong.text).find("keep the Parquet file"), std::string::npos) << wrong.text;
+    EXPECT_FALSE(foreign_bytes(column).empty());
     EXPECT_NE(refused<posy_foreign>(posy_foreign_load_parquet, path.c_str(), "none").status, POSY_OK);
-    const auto why = refused<posy_foreign>(posy_foreign_load_parquet, "/nowhere", "s");
+    const auto why = refused<posy_foreign>(posy_foreign_load_parquet, "/proc/nowhere", "s");
     EXPECT_EQ(why.status, POSY_INPUT_OUTPUT);
-    EXPECT_NE(std::string(why.text).find("/nowhere"), std::string::npos);
+    EXPECT_NE(std::string(why.text).find("/proc/nowhere"), std::string::npos);
 }
 
 TEST(c_foreign, refuses_what_cannot_be) {
@@ -123,8 +148,14 @@ TEST(c_foreign, refuses_what_cannot_be) {
     EXPECT_EQ(refused<posy_foreign>(posy_foreign_make, -1, 100u, 0.01, nullptr).status, POSY_INVALID);
     EXPECT_EQ(refused<posy_foreign>(posy_foreign_make, int{POSY_GUAVA_64}, 100u, 7.0, nullptr).status,
               POSY_INVALID);
+    posy_dialect_options seeded{};
+    seeded.struct_size = sizeof seeded;
+    seeded.seed = 5;
+    EXPECT_EQ(refused<posy_foreign>(posy_foreign_make, int{POSY_SPARK_V1}, 100u, 0.01, &seeded).status,
+              POSY_INVALID);
     EXPECT_NE(refused<posy_foreign>(posy_foreign_from_bytes, "nothing", 7u, 0, nullptr).status, POSY_OK);
-    EXPECT_EQ(refused<posy_foreign>(posy_foreign_load, "/nowhere", 0, nullptr).status, POSY_INPUT_OUTPUT);
+    EXPECT_EQ(refused<posy_foreign>(posy_foreign_load, "/proc/nowhere", 0, nullptr).status,
+              POSY_INPUT_OUTPUT);
     EXPECT_NE(refused<posy_foreign>(posy_foreign_load, "/dev/null", 0, nullptr).status, POSY_OK);
 }
 

@@ -17,6 +17,8 @@ struct give_back {
     void operator()(posy_filter* p) const { posy_filter_free(p); }
     void operator()(posy_delta* p) const { posy_delta_free(p); }
     void operator()(posy_counting* p) const { posy_counting_free(p); }
+    void operator()(posy_growing* p) const { posy_growing_free(p); }
+    void operator()(posy_window* p) const { posy_window_free(p); }
     void operator()(posy_sealed* p) const { posy_sealed_free(p); }
     void operator()(posy_map* p) const { posy_map_free(p); }
     void operator()(posy_counts* p) const { posy_counts_free(p); }

@@ -81,8 +81,8 @@ void expect_null_refused_by_messages(Handle* handle, ToBytes to, FromBytes from,
     EXPECT_NULL_REFUSED(to, handle, POSY_RAW, &bytes, &size);
     EXPECT_EQ(bytes, nullptr);
     EXPECT_NULL_REFUSED(from, "x", 1u, 0u, &made);
-    EXPECT_NULL_REFUSED(save, handle, "/nowhere/at/all", POSY_RAW);
-    EXPECT_NULL_REFUSED(load, "/nowhere/at/all", 0u, &made);
+    EXPECT_NULL_REFUSED(save, handle, "/proc/nowhere/at/all", POSY_RAW);
+    EXPECT_NULL_REFUSED(load, "/proc/nowhere/at/all", 0u, &made);
 }
 
 TEST(c_refusals, null_handles_and_files) {
@@ -263,7 +263,7 @@ TEST(c_refusals, null_in_counts_and_foreign_filters) {
     EXPECT_NULL_REFUSED(posy_hitters_unite, h.hitters.get(), h.hitters.get());
     EXPECT_NULL_REFUSED(posy_hitters_list, h.hitters.get(), 1u, &list, &count, nullptr);
     EXPECT_NULL_REFUSED(posy_foreign_make, POSY_GUAVA_64, 100u, 0.01, nullptr, &foreign);
-    EXPECT_NULL_REFUSED(posy_foreign_load_parquet, "/nowhere", "s", &foreign);
+    EXPECT_NULL_REFUSED(posy_foreign_load_parquet, "/proc/nowhere", "s", &foreign);
     EXPECT_NULL_REFUSED(posy_foreign_insert, h.foreign.get(), "k", 1u);
     EXPECT_NULL_REFUSED(posy_foreign_insert_u64, h.foreign.get(), 1u);
     EXPECT_NULL_REFUSED(posy_foreign_insert_many, h.foreign.get(), &h.keys);

@@ -437,6 +437,143 @@ POSY_API posy_status posy_counting_save(const posy_counting *counting, const cha
 // As posy_filter_load(). Free with posy_counting_free().
 POSY_API posy_status posy_counting_load(const char *path, uint64_t max_memory, posy_counting **counting, posy_error *error);
 
+// ---- Growing filters ------------------------------------------------------------------------------------
+
+// A filter that keeps a promised rate for any number of keys: it adds arrays as they come.
+typedef struct posy_growing posy_growing;
+
+// What a growing filter promises, and its hash.
+typedef struct posy_growing_options {
+    size_t struct_size;
+    double rate;    // of false positives, which it stays below
+    uint32_t hash;  // POSY_HASH_…
+    uint32_t zero;
+    uint64_t seed_low;  // of the hash; needs one to be named
+    uint64_t seed_high;
+} posy_growing_options;
+
+// How a growing filter stands.
+typedef struct posy_growing_info {
+    size_t struct_size;
+    uint64_t bits;               // of all its arrays
+    uint64_t items;              // insertions, repeated keys counted again
+    double false_positive_rate;  // of the bits as they are
+    double promised_rate;
+    uint32_t shrunk;  // 1: posy_growing_shrink() was called
+    uint32_t zero;
+} posy_growing_info;
+
+// An empty filter. Errors:
+// POSY_INVALID if the rate cannot be promised, POSY_NO_MEMORY. Free with posy_growing_free().
+POSY_API posy_status posy_growing_make(const posy_growing_options *options, posy_growing **growing, posy_error *error);
+// Gives a growing filter back; NULL is nothing.
+POSY_API void posy_growing_free(posy_growing *growing);
+// Inserts a key of size bytes. Errors: POSY_TOO_LARGE without memory for another array: the key is inserted nevertheless, but
+// the rate will exceed the promise; POSY_INVALID after shrinking.
+POSY_API posy_status posy_growing_insert(posy_growing *growing, const void *key, size_t size, posy_error *error);
+// Inserts an integer. Errors: as posy_growing_insert().
+POSY_API posy_status posy_growing_insert_u64(posy_growing *growing, uint64_t key, posy_error *error);
+// Inserts many keys. Errors: as posy_growing_insert(): after POSY_TOO_LARGE all are inserted; POSY_INVALID also if one of the
+// keys cannot be, and then none is.
+POSY_API posy_status posy_growing_insert_many(posy_growing *growing, const posy_keys *keys, posy_error *error);
+// As posy_filter_may_contain().
+POSY_API int posy_growing_may_contain(const posy_growing *growing, const void *key, size_t size);
+// As posy_filter_may_contain_u64().
+POSY_API int posy_growing_may_contain_u64(const posy_growing *growing, uint64_t key);
+// As posy_filter_may_contain_many(), on the calling thread.
+POSY_API posy_status posy_growing_may_contain_many(const posy_growing *growing, const posy_keys *keys, bool *answers,
+                                                   size_t *yes, posy_error *error);
+// Folds the filter as far as its promise allows. From then on no keys can be inserted. Errors: POSY_TOO_LARGE without
+// memory, POSY_INVALID if its rate exceeds the promise already.
+POSY_API posy_status posy_growing_shrink(posy_growing *growing, posy_error *error);
+// into becomes the filter of both sets. Errors: POSY_MISMATCH says what differs; POSY_INVALID if either is shrunk or the union
+// would exceed the promise; POSY_TOO_LARGE without memory.
+POSY_API posy_status posy_growing_unite(posy_growing *into, const posy_growing *from, posy_error *error);
+// How many different keys there are, with an interval of this level (0.95). Errors: only POSY_INVALID.
+POSY_API posy_status posy_growing_estimate_items(const posy_growing *growing, double level, posy_estimate *items,
+                                                 posy_error *error);
+// How the filter stands; set info->struct_size first. Errors: only POSY_INVALID.
+POSY_API posy_status posy_growing_info_of(const posy_growing *growing, posy_growing_info *info, posy_error *error);
+// As posy_filter_to_bytes().
+POSY_API posy_status posy_growing_to_bytes(const posy_growing *growing, int coding, void **bytes, size_t *size,
+                                           posy_error *error);
+// As posy_filter_from_bytes(). Free with posy_growing_free().
+POSY_API posy_status posy_growing_from_bytes(const void *bytes, size_t size, uint64_t max_memory, posy_growing **growing,
+                                             posy_error *error);
+// As posy_filter_save().
+POSY_API posy_status posy_growing_save(const posy_growing *growing, const char *path, int coding, posy_error *error);
+// As posy_filter_load(). Free with posy_growing_free().
+POSY_API posy_status posy_growing_load(const char *path, uint64_t max_memory, posy_growing **growing, posy_error *error);
+
+// ---- Window filters -------------------------------------------------------------------------------------
+
+// Keys seen lately. Time is handed in, in any unit, from any beginning. It is divided into slots of window / generations,
+// rounded up: take a unit in which that is exact. Each key is remembered for at least as many slots as there are generations,
+// and for less than one more; posy_window_info has both times. Questions are answered as of the latest insertion or the time
+// of the question, whichever is later. So a key inserted with a time far ahead makes the filter forget all others.
+typedef struct posy_window posy_window;
+
+// What a window filter is for.
+typedef struct posy_window_options {
+    size_t struct_size;
+    uint64_t items;        // the largest number of keys within a window
+    double rate;           // of false positives, up to that number
+    uint64_t window;       // in units of the caller's clock
+    uint32_t generations;  // 1 to 254; 0: 8
+    uint32_t hash;         // POSY_HASH_…
+    uint64_t seed_low;     // of the hash; needs one to be named
+    uint64_t seed_high;
+} posy_window_options;
+
+// How a window filter stands at a time.
+typedef struct posy_window_info {
+    size_t struct_size;
+    uint64_t items;              // keys that are remembered; one that came in several slots is counted in each
+    double false_positive_rate;  // of the bits as they are
+    uint64_t memory_bytes;
+    uint64_t remembered_at_least;  // after it came, a key is remembered for this long
+    uint64_t forgotten_after;      // and for less than this
+    uint64_t planned_items;
+    double planned_rate;
+    uint64_t latest;  // time of the latest insertion
+} posy_window_info;
+
+// An empty filter. Errors: POSY_INVALID if it cannot be. Free with posy_window_free().
+POSY_API posy_status posy_window_make(const posy_window_options *options, posy_window **window, posy_error *error);
+// Gives a window filter back; NULL is nothing.
+POSY_API void posy_window_free(posy_window *window);
+// Inserts a key at this time. 1: inserted. 0: that is longer ago than a window before the latest insertion, and nothing has
+// changed. -1: an argument is NULL, or there is no memory, and the key is not inserted. Compare with 1: -1 is not zero.
+POSY_API int posy_window_insert(posy_window *window, const void *key, size_t size, uint64_t time);
+// The same for an integer.
+POSY_API int posy_window_insert_u64(posy_window *window, uint64_t key, uint64_t time);
+// The same for many keys at one time: *inserted, unless NULL, becomes whether they were. Errors: POSY_INVALID if one of the keys
+// cannot be; then none was inserted.
+POSY_API posy_status posy_window_insert_many(posy_window *window, const posy_keys *keys, uint64_t time, bool *inserted,
+                                             posy_error *error);
+// Was the key inserted within the window before this time (or before the latest insertion, if that is later)? 1, 0, or -1 for
+// NULL.
+POSY_API int posy_window_may_contain(const posy_window *window, const void *key, size_t size, uint64_t time);
+// The same for an integer.
+POSY_API int posy_window_may_contain_u64(const posy_window *window, uint64_t key, uint64_t time);
+// The same for many keys, as posy_filter_may_contain_many(), on the calling thread.
+POSY_API posy_status posy_window_may_contain_many(const posy_window *window, const posy_keys *keys, uint64_t time, bool *answers,
+                                                  size_t *yes, posy_error *error);
+// into becomes what either has seen; both must use one clock. Errors: POSY_MISMATCH says what differs; POSY_TOO_LARGE without
+// memory.
+POSY_API posy_status posy_window_unite(posy_window *into, const posy_window *from, posy_error *error);
+// How the filter stands at this time; set info->struct_size first. Errors: only POSY_INVALID.
+POSY_API posy_status posy_window_info_of(const posy_window *window, uint64_t time, posy_window_info *info, posy_error *error);
+// As posy_filter_to_bytes().
+POSY_API posy_status posy_window_to_bytes(const posy_window *window, int coding, void **bytes, size_t *size, posy_error *error);
+// As posy_filter_from_bytes(). Free with posy_window_free().
+POSY_API posy_status posy_window_from_bytes(const void *bytes, size_t size, uint64_t max_memory, posy_window **window,
+                                            posy_error *error);
+// As posy_filter_save().
+POSY_API posy_status posy_window_save(const posy_window *window, const char *path, int coding, posy_error *error);
+// As posy_filter_load(). Free with posy_window_free().
+POSY_API posy_status posy_window_load(const char *path, uint64_t max_memory, posy_window **window, posy_error *error);
+
 // ---- Sealed filters -------------------------------------------------------------------------------------
 
 // A set that does not change, in about two thirds of the memory of a Bloom filter.
@@ -676,7 +813,9 @@ enum {
     POSY_DCSO = 11,
     POSY_REDIS = 12,
     POSY_BIP158 = 13,
-    POSY_LEVELDB = 14
+    POSY_LEVELDB = 14,
+    POSY_ROCKSDB = 15,
+    POSY_CASSANDRA = 16
 };
 
 // What a dialect leaves open; all 0 if nothing.
@@ -707,19 +846,22 @@ POSY_API const char *posy_dialect_name(int dialect);
 POSY_API int posy_dialect_named(const char *name);
 
 // An empty filter for this many items at this rate, sized as the dialect's own program does it. options may be NULL.
-// Errors: POSY_INVALID for impossible numbers, POSY_UNSUPPORTED for a dialect that is only read. Free with
+// Errors: POSY_INVALID for impossible numbers and for options that the dialect does not have. Free with
 // posy_foreign_free(). Example: posy_foreign_make(POSY_GUAVA_64, 1000, 0.01, NULL, &g, &e).
 POSY_API posy_status posy_foreign_make(int dialect, uint64_t items, double rate, const posy_dialect_options *options,
                                        posy_foreign **foreign, posy_error *error);
 // The filter of these bytes; dialect is 0 unless the bytes do not tell (BIP 158 and LevelDB). options may be NULL. The bytes
-// are not needed afterwards. Errors: POSY_DAMAGED; POSY_INVALID if they are of no dialect. Free with posy_foreign_free().
+// are not needed afterwards. Errors: POSY_DAMAGED; POSY_UNSUPPORTED if they are of no dialect, or of a kind that is not read;
+// POSY_TOO_LARGE. Free with posy_foreign_free().
 POSY_API posy_status posy_foreign_from_bytes(const void *bytes, size_t size, int dialect, const posy_dialect_options *options,
                                              posy_foreign **foreign, posy_error *error);
-// The same of a file. Errors: as above, and POSY_INPUT_OUTPUT. Free with posy_foreign_free().
+// The same of a file. Errors: as above, POSY_INPUT_OUTPUT, and POSY_INVALID if it is empty or a folder. Free with
+// posy_foreign_free().
 POSY_API posy_status posy_foreign_load(const char *path, int dialect, const posy_dialect_options *options,
                                        posy_foreign **foreign, posy_error *error);
 // The filters of a column (a name, or a path with dots) of a Parquet file, of all its row groups together; they are only
-// asked. Errors: as above; POSY_INVALID for a column that is not there or has none. Free with posy_foreign_free().
+// asked, and only for keys of the column's type: integers, text or bytes, or the numbers of FLOAT and DOUBLE, as integers or
+// in decimal. Errors: as above; POSY_INVALID for a column that is not there or has none. Free with posy_foreign_free().
 POSY_API posy_status posy_foreign_load_parquet(const char *path, const char *column, posy_foreign **foreign,
                                                posy_error *error);
 // Gives a foreign filter back; NULL is nothing.
@@ -730,11 +872,12 @@ POSY_API posy_status posy_foreign_insert(posy_foreign *foreign, const void *key,
 POSY_API posy_status posy_foreign_insert_u64(posy_foreign *foreign, uint64_t key, posy_error *error);
 // Inserts many keys. Errors: as above; if the format takes no more, those before are inserted.
 POSY_API posy_status posy_foreign_insert_many(posy_foreign *foreign, const posy_keys *keys, posy_error *error);
-// As posy_filter_may_contain().
+// As posy_filter_may_contain(); also -1 for text or bytes where a column of a Parquet file has integers.
 POSY_API int posy_foreign_may_contain(const posy_foreign *foreign, const void *key, size_t size);
-// As posy_filter_may_contain_u64().
+// As posy_filter_may_contain_u64(); also -1 where a column of a Parquet file has text or bytes.
 POSY_API int posy_foreign_may_contain_u64(const posy_foreign *foreign, uint64_t key);
-// As posy_filter_may_contain_many(), on the calling thread.
+// As posy_filter_may_contain_many(), on the calling thread. Errors: also POSY_INVALID where a column of a Parquet file has
+// keys of another kind.
 POSY_API posy_status posy_foreign_may_contain_many(const posy_foreign *foreign, const posy_keys *keys, bool *answers,
                                                    size_t *yes, posy_error *error);
 // into becomes the filter of both sets. Errors: POSY_MISMATCH for another dialect, size or hash.
@@ -742,7 +885,8 @@ POSY_API posy_status posy_foreign_unite(posy_foreign *into, const posy_foreign *
 // Everything about it. Set info->struct_size first.
 POSY_API posy_status posy_foreign_info_of(const posy_foreign *foreign, posy_foreign_info *info, posy_error *error);
 // The bytes that the other program reads, to be given back with posy_free(). dialect: 0, or another one to convert to.
-// Errors: POSY_MISMATCH where the bits mean nothing there; POSY_NO_MEMORY.
+// Errors: POSY_MISMATCH where the bits mean nothing there; POSY_UNSUPPORTED for a column of a Parquet file with several row
+// groups, or whose keys are neither text, bytes nor INT64; POSY_NO_MEMORY.
 POSY_API posy_status posy_foreign_to_bytes(const posy_foreign *foreign, int dialect, void **bytes, size_t *size,
                                            posy_error *error);
 // The same as a file, which other processes see complete or not at all. Errors: as above, and POSY_INPUT_OUTPUT.
@@ -782,6 +926,22 @@ static inline int posy_counting_remove_text(posy_counting *counting, const char 
 // May the filter contain the text?
 static inline int posy_counting_may_contain_text(const posy_counting *counting, const char *key) {
     return posy_counting_may_contain(counting, key, posy_size_of_text(key));
+}
+// Inserts a text.
+static inline posy_status posy_growing_insert_text(posy_growing *growing, const char *key, posy_error *error) {
+    return posy_growing_insert(growing, key, posy_size_of_text(key), error);
+}
+// May the filter contain the text?
+static inline int posy_growing_may_contain_text(const posy_growing *growing, const char *key) {
+    return posy_growing_may_contain(growing, key, posy_size_of_text(key));
+}
+// Inserts a text at this time.
+static inline int posy_window_insert_text(posy_window *window, const char *key, uint64_t time) {
+    return posy_window_insert(window, key, posy_size_of_text(key), time);
+}
+// Was the text inserted within the window before this time?
+static inline int posy_window_may_contain_text(const posy_window *window, const char *key, uint64_t time) {
+    return posy_window_may_contain(window, key, posy_size_of_text(key), time);
 }
 // May the filter contain the text?
 static inline int posy_sealed_may_contain_text(const posy_sealed *sealed, const char *key) {
