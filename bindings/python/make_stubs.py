@@ -9,19 +9,32 @@ import importlib.util
 import pathlib
 import re
 import sys
+import types
 
 from nanobind.stubgen import StubGen
 
 HEADER = """
 from collections.abc import Iterable
-from typing import Any, SupportsIndex, Union
+from typing import Any, Protocol, SupportsIndex, Union
 
 import numpy
 import numpy.typing
 
+from posy.figures import Comparison, Estimate
+
 Bytes = Union[bytes, bytearray, memoryview]
 Key = Union[str, bytes, bytearray, memoryview, SupportsIndex]
-Keys = Union[Iterable[Any], Any]  # also anything that exports Arrow arrays
+
+
+class ArrowArray(Protocol):
+    def __arrow_c_array__(self, requested_schema: Any = None) -> Any: ...
+
+
+class ArrowStream(Protocol):
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any: ...
+
+
+Keys = Union[Iterable[Union[Key, None]], ArrowArray, ArrowStream]
 Bools = numpy.typing.NDArray[numpy.bool_]
 Counts = numpy.typing.NDArray[numpy.uint64]
 
@@ -38,6 +51,7 @@ CHANGES = [
     (r"\bkey: object \| None = None", "key: Bytes | None = None"),
     (r"\b(message|data|file): object", r"\1: Bytes"),
     (r"(def __i(?:add|or)__\(self, arg: (\w+), /\)) -> object", r"\1 -> \2"),
+    (r"posy\.figures\.(Estimate|Comparison)", r"\1"),
     (r"(def get\(self, .*default: )object \| None = None\) -> object", r"\1Any = None) -> Any"),
     (r"(def answer\(.*\)) -> object", r"\1 -> bytes | None"),
     (r"\bkey: object \| None", "key: Key"),
@@ -68,6 +82,13 @@ def module_at(path):
     return module
 
 
+def stand_in_for_posy():
+    """A package with posy's modules of Python, for signatures that name them; posy itself needs the module installed."""
+    package = types.ModuleType("posy")
+    package.__path__ = [str(pathlib.Path(__file__).parent / "posy")]
+    sys.modules["posy"] = package
+
+
 def stub_of(module):
     made = StubGen(module=module)
     made.put(module)
@@ -80,6 +101,7 @@ def stub_of(module):
 
 
 def main():
+    stand_in_for_posy()
     core = module_at(sys.argv[1])
     folder = pathlib.Path(sys.argv[2])
     folder.mkdir(parents=True, exist_ok=True)

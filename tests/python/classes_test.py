@@ -1,6 +1,7 @@
 """The other classes: what each promises, its messages, and bad input."""
 
 import collections
+import copy
 import pickle
 import random
 
@@ -138,6 +139,60 @@ def test_distinct_counter():
     assert abs(mine.count.value - 50_000) < 6 * 0.0325 * 50_000
 
 
+@pytest.mark.parametrize("sizes", [(50, 60), (100, 100), (100, 5000), (5000, 5000)])
+def test_distinct_counters_of_parts(sizes):
+    parts = [posy.DistinctCounter(seed=7), posy.DistinctCounter(seed=7)]
+    whole = posy.DistinctCounter(seed=7)
+    for number, (part, size) in enumerate(zip(parts, sizes)):
+        keys = [f"key{i}" for i in range(40 * number, 40 * number + size)]
+        part.update(keys)
+        whole.update(keys)
+    one, other = (pickle.loads(pickle.dumps(part)) for part in parts)
+    assert repr((one | other).count) == repr(whole.count) and repr(one.count) == repr(parts[0].count)
+    one |= other
+    assert repr(one.count) == repr(whole.count) == repr(copy.deepcopy(one).count) and one.seed == 7
+    for stranger in (posy.DistinctCounter(), posy.DistinctCounter(secret=True)):
+        with pytest.raises(posy.Error, match="do not unite"):
+            one |= stranger
+
+
+def test_unions_leave_both_sides():
+    def growing(key):
+        made = posy.GrowingFilter(0.01)
+        made.add(key)
+        return made
+
+    def counts(key):
+        made = posy.CountMin(0.01, 0.01, rule="plain")
+        made.add(key)
+        return made
+
+    a, b = growing("a"), growing("b")
+    assert (a | b).contains(["a", "b"]).all() and "b" not in a and "a" not in b
+    a, b = counts("a"), counts("b")
+    both = a + b
+    assert (both["a"], both["b"], a.total, b.total) == (1, 1, 1, 1) and both == b + a
+    with pytest.raises(TypeError):
+        a + 1
+    with pytest.raises(posy.Error):
+        a + posy.CountMin(0.1, 0.01, rule="plain")
+
+
+def test_objects_say_what_they_are():
+    plain = posy.Filter(1000, 0.01)
+    plain.add("a")
+    news = posy.Publisher(posy.CountingFilter(10))
+    there = posy.Subscriber()
+    assert repr(posy.WindowFilter(100, 0.01, window=60)).startswith("<posy.WindowFilter: 60 s in 8 generations, ")
+    assert repr(posy.CompressedFilter(plain)).startswith("<posy.CompressedFilter: small, ")
+    assert repr(posy.Delta(plain.empty_copy(), plain, 7)) == f"<posy.Delta: {plain.hashes} of {plain.bits} bits change, from generation 7>"
+    assert repr(there) == "<posy.Subscriber: needs a whole filter>"
+    there.receive(news.answer(), now=1)
+    assert repr(news) == "<posy.Publisher: generation 1>" and repr(there) == "<posy.Subscriber: generation 1>"
+    assert repr(posy.Reconciliation(["a", "b"])) == "<posy.Reconciliation: 2 keys, not done>"
+    assert repr(plain & plain).endswith("blocked, an intersection>")
+
+
 def test_growing_filter():
     mine = posy.GrowingFilter(0.01)
     mine.update(np.arange(100_000))
@@ -176,7 +231,7 @@ def test_compressed_filter():
             assert twin.unpack() == plain
 
 
-def test_delta():
+def test_delta(tmp_path):
     old = posy.Filter(1000, 0.01)
     old.update(WORDS[:500])
     new = old.copy()
@@ -185,6 +240,10 @@ def test_delta():
     assert change.base_generation == 7 and change.changed_bits > 0
     with pytest.raises(posy.Error):
         change.apply_to(new.empty_copy())
+    change.save(tmp_path / "change.posy")
+    for twin in (*messages_of(change), posy.load(tmp_path / "change.posy"), posy.Delta.load(tmp_path / "change.posy")):
+        assert twin == change
+    assert len(change.to_bytes()) == len(change.pack())
     change.apply_to(old)
     assert old == new
 

@@ -88,7 +88,9 @@ def mypy(path):
 
 def test_types(tmp_path):
     """What mypy makes of right and of wrong code."""
-    code = """import posy
+    code = """import numpy, pandas, polars, pyarrow  # type: ignore[import-untyped,unused-ignore]
+import posy
+import posy.theory
 seen = posy.Filter(1000, 0.01, layout="spread", seed=7)
 seen.add("a"); seen.add(b"b"); seen.add(7)
 seen.update(["a", "b"], skip_nulls=True)
@@ -101,10 +103,19 @@ counts += counts
 number: int = counts["a"] + seen.seed
 better = posy.plan(1000, rate=0.01).filter()
 share: float = posy.theory.optimal_rate(8.0)
+best = posy.plan(1000, rate=0.01, layout="spread")
+bits: int = best.bits
+low: float = both.items.low
+close: bool = both.items < 5 and 3 in both.compare(seen).union
+seen.update(numpy.arange(5)); seen.update(pyarrow.array([1])); seen.update(polars.Series(["a"])); seen.update(pandas.Series(["a"]))
+seen.update([1, None], skip_nulls=True); seen.update(iter([b"a"])); seen.update(range(5))
+more = posy.Filter.load("x", max_bytes=5)
 """
     good, bad = tmp_path / "good.py", tmp_path / "bad.py"
     good.write_text(code)
     assert "Success" in mypy(good), mypy(good)
-    bad.write_text("import posy\nseen = posy.Filter(1000, 0.01)\nseen.add(1.5)\nseen.rate = 1\nseen.hashes()\n'a' + seen.to_bytes()\n")
+    wrong = ["seen.add(1.5)", "seen.rate = 1", "seen.hashes()", "'a' + seen.to_bytes()", "posy.plan(10, nonsense=3)", "posy.plan(10).bitz",
+             "seen.update(5)", "seen.update([1.5])", "seen.items.middle"]
+    bad.write_text("import posy\nseen = posy.Filter(1000, 0.01)\n" + "\n".join(wrong))
     said = mypy(bad)
-    assert [int(line.split(":")[1]) for line in said.splitlines() if "error" in line and ":" in line][:4] == [3, 4, 5, 6], said
+    assert [int(line.split(":")[1]) for line in said.splitlines() if ": error:" in line] == list(range(3, 3 + len(wrong))), said

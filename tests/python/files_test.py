@@ -1,6 +1,10 @@
 """Files and bytes: shared with the tool, damaged, missing, mapped."""
 
+import errno
+import os
 import pathlib
+import pickle
+import threading
 
 import numpy as np
 import pytest
@@ -71,10 +75,13 @@ def test_errors_of_files(mine, tmp_path):
     with pytest.raises(FileNotFoundError) as missing:
         posy.load(tmp_path / "nothing")
     assert missing.value.filename == str(tmp_path / "nothing")
-    with pytest.raises(OSError):
+    with pytest.raises(FileNotFoundError) as missing:
         mine.save(tmp_path / "no folder" / "a.posy")
-    with pytest.raises((OSError, posy.Error)):
-        posy.load(tmp_path)
+    assert missing.value.filename == str(tmp_path / "no folder" / "a.posy") and missing.value.errno == errno.ENOENT
+    for call in (lambda: posy.load(tmp_path), lambda: posy.load(tmp_path, mmap=False), lambda: posy.Filter.load(tmp_path), lambda: mine.save(tmp_path)):
+        with pytest.raises(IsADirectoryError) as folder:
+            call()
+        assert folder.value.filename == str(tmp_path) and folder.value.errno == errno.EISDIR
     with pytest.raises(posy.Error, match="kind sealed"):
         posy.SealedFilter(["a"]).save(tmp_path / "s.posy")
         posy.Filter.load(tmp_path / "s.posy")
@@ -106,6 +113,23 @@ def test_damaged_bytes(mine):
     assert posy.from_bytes(memoryview(good)) == mine
 
 
+def test_every_reader_can_raise_the_limit(tmp_path):
+    """What posy wrote can be larger in memory than is believed of it; the error says which argument believes it."""
+    path = tmp_path / "sparse.posy"
+    sparse = posy.Filter(80_000_000, 0.01)
+    sparse.update(range(1000))
+    sparse.save(path, "smallest")
+    packed = sparse.pack()
+    for read, source in ((posy.load, path), (posy.Filter.load, path), (posy.from_bytes, packed), (posy.Filter.from_bytes, packed)):
+        with pytest.raises(posy.Error, match=r"above the limit of \d+; raise it if you trust the sender \(max_bytes=\)") as refused:
+            read(source)
+        assert refused.value.kind == "too large"
+        assert read(source, max_bytes=2**28) == sparse
+    small = posy.CompressedFilter(sparse)
+    small.save(path)
+    assert posy.CompressedFilter.load(path, max_bytes=2**28) == small == pickle.loads(pickle.dumps(small))
+
+
 def test_golden_messages():
     """Every golden message is read as the class of its kind, or refused as one that Python has no class for."""
     folder = pathlib.Path(__file__).resolve().parents[2] / "testdata"
@@ -116,3 +140,59 @@ def test_golden_messages():
         except posy.Error as error:
             seen.add(error.kind)
     assert {"Filter", "CountingFilter", "SealedFilter"} <= seen
+
+
+def through_a_pipe(path, data, load):
+    """What load(path) returns while another thread writes into the pipe."""
+    os.mkfifo(path)
+    writer = threading.Thread(target=path.write_bytes, args=[data])
+    writer.start()
+    try:
+        return load(path)
+    finally:
+        writer.join()
+        path.unlink()
+
+
+def test_pipes_are_read_once(mine, tmp_path):
+    pipe = tmp_path / "pipe"
+    for data in (mine.to_bytes(), mine.pack()):
+        for load in (posy.load, posy.Filter.load, lambda path: posy.load(path, mmap=False)):
+            assert through_a_pipe(pipe, data, load) == mine
+    large = posy.Filter(1_000_000, 0.01)  # more than a pipe holds
+    assert through_a_pipe(pipe, large.to_bytes(), posy.load) == large
+    theirs = posy.ForeignFilter("dcso", 100, 0.01)
+    assert through_a_pipe(pipe, theirs.to_bytes(), posy.load) == theirs
+    for data in (b"", b"rubbish", mine.to_bytes()[:-1], mine.to_bytes() + b"x"):
+        with pytest.raises(posy.Error):
+            through_a_pipe(pipe, data, posy.load)
+    with pytest.raises(posy.Error, match="dev/null"):
+        posy.Filter.load("/dev/null")
+
+
+def test_equal_objects_are_equal():
+    """By value, for all that has bytes; and none of them is a key of a dict, because they change."""
+
+    def window(key):
+        made = posy.WindowFilter(100, 0.01, window=60)
+        made.add(key, time=1)
+        return made
+
+    def with_key(made, key):
+        made.add(key)
+        return made
+
+    makes = [
+        lambda key: with_key(posy.Filter(100, 0.01), key), lambda key: with_key(posy.CountingFilter(100, 0.01), key),
+        lambda key: with_key(posy.GrowingFilter(0.01), key), window, lambda key: with_key(posy.CountMin(0.01, 0.01), key),
+        lambda key: with_key(posy.HeavyHitters(5), key), lambda key: posy.SealedFilter([key]), lambda key: posy.Map({key: 1}, rate=1e-6),
+        lambda key: with_key(posy.ForeignFilter("spark-v1", 100, 0.01), key),
+        lambda key: posy.Delta(posy.Filter(100, 0.01), with_key(posy.Filter(100, 0.01), key)),
+    ]
+    for make in makes:
+        one, same, other = make("a"), make("a"), make("b")
+        assert one == same and not one != same and one != other and one != "a", type(one)
+        assert one == one
+        with pytest.raises(TypeError, match="unhashable"):
+            hash(one)
+    assert posy.ForeignFilter("spark-v1", 100, 0.01) != posy.Filter(100, 0.01)

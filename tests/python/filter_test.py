@@ -124,7 +124,7 @@ def test_bad_shapes():
             posy.Filter(10, 0.1, seed=seed)
     with pytest.raises(TypeError):
         posy.Filter(10, 0.1, seed="x")
-    with pytest.raises(TypeError):
+    with pytest.raises(posy.Error):
         posy.Filter(-1, 0.1)
     assert posy.Filter(10, 0.1, hash="siphash", seed=2**127 + 5).seed == 2**127 + 5
 

@@ -34,6 +34,64 @@ def test_keys_before_a_failing_one_are_in(count):
         assert f.contains(keys).all()
 
 
+LARGE = 100_000  # many pieces
+
+
+def large_lists():
+    texts = [f"key{i}" for i in range(LARGE)]
+    mixed = [str(i) if i % 3 else i if i % 2 else f"schlüssel{i}" for i in range(LARGE)]
+    return {"texts": texts, "tuple": tuple(texts), "numbers": list(range(LARGE)), "mixed": mixed}
+
+
+@pytest.mark.parametrize("kind", large_lists())
+def test_threads_change_nothing(kind):
+    keys = large_lists()[kind]
+    alone, helped = posy.Filter(LARGE, 0.01), posy.Filter(LARGE, 0.01)
+    alone.update(keys, threads=1)
+    helped.update(keys)
+    assert alone == helped and alone.insertions == helped.insertions == LARGE
+    # In order: about every other key is there.
+    half = posy.Filter(LARGE, 1e-6)
+    half.update(keys[::2])
+    answers = half.contains(keys)
+    assert (answers == half.contains(keys, threads=1)).all() and answers[::2].all()
+    # 50,000 at 10^-6: more than 3 false positives come once in 5 million runs.
+    assert answers[1::2].sum() <= 3
+    counts, singly = posy.CountMin(1e-3, rule="plain"), posy.CountMin(1e-3, rule="plain")
+    counts.update(keys)
+    singly.update(iter(keys))
+    assert counts == singly
+
+
+def test_large_lists_skip_nulls():
+    keys = [None if i % 7 == 0 else f"key{i}" for i in range(LARGE)]
+    mine = posy.Filter(LARGE, 1e-9)
+    mine.update(keys, skip_nulls=True)
+    assert mine.contains(keys, skip_nulls=True).tolist() == [key is not None for key in keys]
+
+
+@pytest.mark.parametrize("count", [32_767, 32_768, 36_864, 36_865, LARGE])
+def test_large_lists_keep_the_keys_before_a_failing_one(count):
+    keys = [f"key{i}" for i in range(count)]
+    mine, counts = posy.Filter(LARGE, 1e-6), posy.CountMin(1e-3)
+    for wrong in (None, 1.5):
+        with pytest.raises(TypeError, match=f"index {count}"):
+            mine.update([*keys, wrong, *keys])
+        with pytest.raises(TypeError, match=f"index {count}"):
+            counts.update([*keys, wrong, *keys])
+        with pytest.raises(TypeError, match=f"index {count}"):
+            mine.contains([*keys, wrong, *keys])
+    assert mine.contains(keys).all() and mine.insertions == 2 * count and counts.total == 2 * count
+
+
+def test_errors_of_large_lists_are_raised():
+    sealed = posy.GrowingFilter(0.01)
+    sealed.update(range(10))
+    sealed.shrink()
+    with pytest.raises(posy.Error):
+        sealed.update([str(i) for i in range(LARGE)])
+
+
 def test_an_interrupt_ends_an_endless_update():
     code = "import itertools, posy, sys; print('on', flush=True); posy.{}.update(itertools.repeat('x'))"
     for made in ("Filter(1000, 0.01)", "CountMin()", "HeavyHitters(top=3)"):
@@ -104,3 +162,64 @@ def test_the_level_of_an_interval(level):
     f = posy.Filter(100, 0.01)
     with pytest.raises(posy.Error, match="between 0 and 1"):
         f.compare(f, level)
+
+
+@pytest.mark.parametrize("call, name", [
+    (lambda n: posy.Filter(n, 0.1), "items"), (lambda n: posy.Filter(10, 0.1, hashes=n), "hashes"),
+    (lambda n: posy.Filter(10, 0.1).update([1], threads=n), "threads"), (lambda n: posy.Filter(10, 0.1).contains([1], threads=n), "threads"),
+    (lambda n: posy.Filter(10, 0.1).fold(n), "divisor"), (lambda n: posy.CountingFilter(n), "items"),
+    (lambda n: posy.SealedFilter(["a"], threads=n), "threads"), (lambda n: posy.Map({"a": 1}, value_bits=n), "value_bits"),
+    (lambda n: posy.WindowFilter(n, 0.1, 60), "items"), (lambda n: posy.WindowFilter(10, 0.1, 60, generations=n), "generations"),
+    (lambda n: posy.CountMin().add("a", n), "weight"), (lambda n: posy.HeavyHitters(n), "top"),
+    (lambda n: posy.HeavyHitters(5).add("a", n), "weight"), (lambda n: posy.HeavyHitters(5).most_common(n), "n"),
+    (lambda n: posy.ForeignFilter("dcso", n), "items"), (lambda n: posy.ForeignFilter("spark-v2", 10, seed=n), "seed"),
+    (lambda n: posy.plan(n, rate=0.1), "items"), (lambda n: posy.plan(10, rate=0.1, max_hashes=n), "max_hashes"),
+    (lambda n: posy.Publisher(posy.CountingFilter(10), now=n), "now"), (lambda n: posy.Subscriber().receive(b"", now=n), "now"),
+    (lambda n: posy.from_bytes(posy.Filter(10, 0.1).to_bytes(), max_bytes=n), "max_bytes"),
+])
+def test_numbers_out_of_range_are_named(call, name):
+    for number in (-1, 2**64, 10**5000):
+        with pytest.raises(posy.Error, match=rf"^{name} is .*; it must be an int from 0 to 2\*\*(64|32) - 1$"):
+            call(number)
+    for no_number in ("7", 1.5):
+        with pytest.raises(TypeError, match=rf"^{name} is an int from 0 to 2\*\*(64|32) - 1, not (str|float)$"):
+            call(no_number)
+
+
+def test_numbers_of_numpy_are_ints():
+    assert posy.Filter(np.int64(100), 0.01).bits == posy.Filter(100, 0.01).bits
+
+
+@pytest.mark.parametrize("values", [[5, -1], (5, -(2**63)), np.array([5, -1]), np.array([5, -1], dtype="int8"), pa.array([5, -1]),
+                                    pa.array([5, -1]).dictionary_encode(), pd.Series([5, -1]), [np.int8(5), np.int8(-1)], [5, 2**64]])
+def test_a_map_has_no_negative_values(values):
+    with pytest.raises(OverflowError, match=r"a value of a map is an int from 0 to 2\*\*64 - 1 \(at index 1\)"):
+        posy.Map(["a", "b"], values)
+
+
+def test_a_map_has_large_values():
+    large = [2**64 - 1, 2**63]
+    for values in (large, np.array(large, dtype="uint64"), pa.array(large, pa.uint64())):
+        assert posy.Map(["a", "b"], values, rate=1e-6)["a"] == 2**64 - 1
+
+
+def test_a_mismatch_keeps_secrets():
+    one, two = posy.Filter(100, 0.01, secret=True), posy.Filter(100, 0.01, secret=True)
+    for change in (lambda: one | two, lambda: posy.Delta(one, two), lambda: one.compare(two)):
+        with pytest.raises(posy.Error) as refused:
+            change()
+        text = str(refused.value)
+        for seed in (one.seed, two.seed):
+            assert str(seed) not in text and f"{seed:x}" not in text
+
+
+def test_errors_without_utf_8_pass():
+    """What the user's own code raises is left as it is, whatever its text."""
+
+    def keys():
+        yield "a"
+        raise TypeError("\udce9")
+
+    with pytest.raises(TypeError) as wrong:
+        posy.Filter(10, 0.1).update(keys())
+    assert str(wrong.value) == "\udce9"

@@ -11,16 +11,16 @@ Keys are str (as UTF-8), bytes and ints of 64 bits; files and bytes are shared w
 
 from __future__ import annotations
 
+import sys
+
 from posy import _core
 from posy._core import (
-    Comparison,
     CompressedFilter,
     CountingFilter,
     CountMin,
     Delta,
     DistinctCounter,
     Error,
-    Estimate,
     Filter,
     ForeignFilter,
     GrowingFilter,
@@ -34,6 +34,8 @@ from posy._core import (
     WindowFilter,
     __version__,
 )
+from posy.calls import ClassSignature
+from posy.figures import Comparison, Estimate
 
 TYPE_CHECKING = False  # typing's own would cost a tenth of the import
 if TYPE_CHECKING:
@@ -72,17 +74,20 @@ __all__ = [
 # Their classes are shown where users find them.
 for _name in __all__:
     _class = globals().get(_name)
-    if isinstance(_class, type) and _class.__module__ == "posy._core":
+    if isinstance(_class, type):
+        if _class.__module__ == "posy._core" and hasattr(_class.__init__, "__nb_signature__"):
+            _class.__signature__ = ClassSignature()
         _class.__module__ = "posy"
 del _name, _class
 
 theory = _core.theory
+sys.modules["posy.theory"] = theory  # `import posy.theory`
 
 
 def from_bytes(message: bytes | bytearray | memoryview, *, max_bytes: int | None = None) -> Any:
     """The object that bytes hold: a message of any kind, or a filter of another program that is known by its bytes.
 
-    A few bytes can stand for a large array. Without max_bytes a message takes at most 64 MiB and 32 times its own size in
+    A few bytes can stand for a large array. Without max_bytes a message takes at most 62 MiB and 32 times its own size in
     memory, whoever has sent it.
 
     >>> posy.from_bytes(posy.Filter(1000, 0.01).pack()).layout
@@ -99,21 +104,42 @@ def load(path: str | os.PathLike[str], mmap: bool = True, *, max_bytes: int | No
     return _core._load(path, mmap, max_bytes)
 
 
-def plan(items: int, **wishes: Any) -> Advice:
+def plan(
+    items: int,
+    *,
+    rate: float | None = None,
+    bits_per_item: float | None = None,
+    message_bits_per_item: float | None = None,
+    max_memory: int | None = None,
+    hashes: int | None = None,
+    max_hashes: int | None = None,
+    layout: str | None = None,
+    delta_bits_per_item: float | None = None,
+    delta_fraction: float | None = None,
+    hash: str | None = None,
+    minimize: str | None = None,
+) -> Advice:
     """Which filter to build, what it will cost, and what the alternatives are.
 
-    Wishes, each of which is kept: rate, bits_per_item, message_bits_per_item, max_memory (bytes), hashes, max_hashes, layout,
-    delta_bits_per_item, delta_fraction, hash; minimize: "rate", "memory", "message" or "delta".
+    Every wish that is given is kept; max_memory is in bytes. minimize: "rate", "memory", "message" or "delta".
 
     >>> best = posy.plan(1_000_000, rate=0.001)
     >>> best.hashes, best.layout, best.rate <= 0.001
     (9, 'blocked', True)
     >>> seen = best.filter()
     """
+    wishes = dict(locals())
     from posy.planning import Advice
 
-    return Advice(_core._Wishes(items, **wishes))
+    return Advice(_core._Wishes(**wishes))
 
 
-def _foreign_from_bytes(data: bytes, format: str) -> ForeignFilter:
-    return ForeignFilter.from_bytes(data, format)
+def _from_pickle(message: bytes) -> Any:
+    return from_bytes(message, max_bytes=2**64 - 1)  # a pickle can do worse than fill the memory
+
+
+def _foreign_from_bytes(data: bytes, format: str, key: bytes | None = None, column: str | None = None) -> ForeignFilter:
+    """What a pickle has."""
+    if column is not None:
+        return ForeignFilter.of_parquet_column(data, column)
+    return ForeignFilter.from_bytes(data, format, key=key)

@@ -39,7 +39,9 @@ def build(keys: Any, rate: float = 0.01, *, items: int, **options: Any) -> posy.
 
 def may_contain(filter: Any, keys: Any) -> Any:
     """Whether each key of a Series may be in the set, as a Series of bool; not so where a value is missing."""
-    return keys.map_partitions(_answers, dask.delayed(filter.pack()), meta=(None, bool))
+    # Of another program's filter the bytes alone do not always tell all; its pickle does.
+    shipped = filter if isinstance(filter, posy.ForeignFilter) else filter.pack()
+    return keys.map_partitions(_answers, dask.delayed(shipped), meta=(None, bool))
 
 
 def _filled(part: Any, items: int, rate: float, options: dict[str, Any]) -> bytes:
@@ -56,8 +58,9 @@ def _united(parts: list[bytes]) -> bytes:
     return functools.reduce(operator.ior, map(_read, parts)).pack()
 
 
-def _answers(keys: Any, message: bytes) -> Any:
+def _answers(keys: Any, shipped: Any) -> Any:
     there = keys.notna()
     answers = there.astype(bool).copy()
-    answers[there] = _read(message).contains(keys[there])
+    filter = shipped if isinstance(shipped, posy.ForeignFilter) else _read(shipped)
+    answers[there] = filter.contains(keys[there])
     return answers

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from posy import _core
 
@@ -25,23 +25,41 @@ class Advice:
     True
     """
 
+    items: int
+    bits: int
+    hashes: int
+    layout: str
+    hash: str
+    rate: float
+    fill: float
+    message_bits: float
+    delta_bits: float | None
+    bits_per_item: float
+    message_bits_per_item: float
+    memory_bytes: int
+
     def __init__(self, wishes: _core._Wishes) -> None:
         self._wishes = wishes
         self.chosen, others, sealed = _core._advise(wishes)
         self.alternatives: dict[str, _core.Plan] = dict(others)
         self.sealed: list[SealedPlan] = [SealedPlan(*each) for each in sealed]
 
-    def __getattr__(self, name: str) -> Any:
-        if name == "chosen":  # not made yet: an error of _advise() is on its way
-            raise AttributeError(name)
-        return getattr(self.chosen, name)
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name):
+            if name == "chosen":  # not made yet: an error of _advise() is on its way
+                raise AttributeError(name)
+            return getattr(self.chosen, name)
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *dir(self.chosen)})
 
     def __repr__(self) -> str:
         return repr(self.chosen)
 
-    def filter(self, **hash: Any) -> _core.Filter:
+    def filter(self, *, hash: str | None = None, seed: int | None = None, secret: bool = False) -> _core.Filter:
         """An empty Filter of this plan; hash, seed and secret as for Filter."""
-        return self.chosen.filter(**hash)
+        return self.chosen.filter(hash=hash, seed=seed, secret=secret)
 
     def tradeoff(self) -> list[_core.Plan]:
         """The best plan for every number of hashes, fewest first."""

@@ -19,6 +19,14 @@ answers<Element>::answers(std::size_t size, const char* type)
     if (PyObject_GetBuffer(array_.ptr(), &memory_, PyBUF_WRITABLE) != 0) throw nb::python_error();
 }
 
+template <class Element>
+void answers<Element>::refuse_rows(std::size_t rows) const {
+    const std::size_t before = all().size();
+    throw exception(error::invalid("the list " + std::string(rows > before ? "grew" : "shrank") +
+                                   " while it was read (it had " + std::to_string(before) +
+                                   " keys); look up a copy of it"));
+}
+
 template class answers<bool>;
 template class answers<std::uint64_t>;
 

@@ -26,14 +26,21 @@ class answers {
     std::span<Element> all() const {
         return {static_cast<Element*>(memory_.buf), static_cast<std::size_t>(memory_.len) / sizeof(Element)};
     }
-    // A list that another thread lengthens meanwhile has more rows than there are answers.
+    // A list that grows meanwhile has more rows than there are answers.
     Element& at(std::size_t row) const {
-        if (row >= all().size()) throw exception(error::invalid("the list grew while it was read"));
+        if (row >= all().size()) refuse_rows(row + 1);
         return all()[row];
     }
-    const nb::object& array() const { return array_; }
+    // The array, when this many rows were read. Fewer were not all looked up, and would seem to be absent.
+    const nb::object& array(std::size_t rows) const {
+        if (rows != all().size()) refuse_rows(rows);
+        return array_;
+    }
 
   private:
+    // Code of the keys, a handler of signals or another thread has changed the list.
+    [[noreturn]] void refuse_rows(std::size_t rows) const;
+
     nb::object array_;
     Py_buffer memory_;
 };

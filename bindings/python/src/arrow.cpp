@@ -2,6 +2,8 @@
 
 #include <cstring>
 #include <limits>
+#include <stdexcept>
+#include <utility>
 
 #include "call.hpp"
 #include "key.hpp"
@@ -117,18 +119,26 @@ class null_column final : public column {
     piece read(std::size_t, std::size_t, scratch&) const override { return {.some = true}; }
 };
 
-// Rows that name a value of a dictionary, which is read once.
+[[noreturn]] [[gnu::cold]] void refuse_place(std::size_t row, std::uint64_t value, std::size_t values) {
+    throw std::invalid_argument(
+        "row " + std::to_string(row) + " of an Arrow dictionary array names the value " +
+        std::to_string(static_cast<std::int64_t>(value)) + ", and its dictionary has " +
+        std::to_string(values) + " values; array.validate(full=True) tells more");
+}
+
+// Rows that name a value of a dictionary, which is read once. Values that are themselves rows of a dictionary
+// are keys like others.
 template <class Key>
 class dictionary_column final : public column_of<dictionary_column<Key>, Key> {
   public:
-    dictionary_column(std::unique_ptr<integer_column> places, std::unique_ptr<column> values)
+    // `all` is what was read of the values, and all.of_words says which Key they have.
+    dictionary_column(std::unique_ptr<integer_column> places, std::unique_ptr<column> values,
+                      const piece& all)
         : column_of<dictionary_column, Key>(places->size()),
           places_(std::move(places)),
           values_(std::move(values)),
           there_(values_->size()),
           keys_(values_->size()) {
-        scratch memory;
-        const piece all = values_->read(0, values_->size(), memory);
         for (std::size_t i = 0; i < all.size(); ++i) {
             const std::size_t value = all.some ? all.rows[i] : i;
             if constexpr (std::same_as<Key, std::uint64_t>)
@@ -139,21 +149,33 @@ class dictionary_column final : public column_of<dictionary_column<Key>, Key> {
         }
         this->all_there = places_->all_there && !all.some;
     }
-    bool has(std::size_t row) const { return places_->has(row) && there_.at(places_->at(row)); }
-    // at() throws std::out_of_range for a place that is none.
-    Key at(std::size_t row) const { return keys_.at(places_->at(row)); }
+    bool has(std::size_t row) const { return places_->has(row) && there_[place(row)]; }
+    Key at(std::size_t row) const { return keys_[place(row)]; }
+    bool has_sign() const override { return values_->has_sign(); }
 
   private:
+    // Arrow checks no indices. Nor are they all looked at before keys are inserted, which would cost as much
+    // as a lookup.
+    std::size_t place(std::size_t row) const {
+        const std::uint64_t value = places_->at(row);
+        if (value >= keys_.size()) [[unlikely]]
+            refuse_place(row, value, keys_.size());
+        return value;
+    }
+
     std::unique_ptr<integer_column> places_;
     std::unique_ptr<column> values_;
     std::vector<bool> there_;
     std::vector<Key> keys_;
 };
 
+constexpr auto booleans_are_none =
+    "booleans are no keys; cast the column to an integer type if 0 and 1 are meant";
+
 [[noreturn]] void refuse_type(std::string_view format) {
     std::string what = "no keys are made of an Arrow column of format \"" + std::string(format) + "\"";
     if (format == "b")
-        what = "booleans are no keys; cast the column to an integer type if 0 and 1 are meant";
+        what = booleans_are_none;
     else if (format == "e" || format == "f" || format == "g")
         what =
             "floating-point numbers are no keys: equal ones can have different bytes; round them to "
@@ -165,6 +187,36 @@ class dictionary_column final : public column_of<dictionary_column<Key>, Key> {
     else
         what += "; cast it to strings, binaries or integers";
     raise(PyExc_TypeError, what);
+}
+
+// The name of a column's extension type. Metadata are a count, and as many keys and values with their sizes.
+std::string_view extension_of(const char* metadata) {
+    if (!metadata) return {};
+    const auto number = [&] {
+        std::int32_t value;
+        std::memcpy(&value, std::exchange(metadata, metadata + sizeof value), sizeof value);
+        return value;
+    };
+    const auto text = [&] {
+        const auto size = static_cast<std::size_t>(number());
+        return std::string_view(std::exchange(metadata, metadata + size), size);
+    };
+    for (std::int32_t left = number(); left > 0; --left) {
+        const std::string_view key = text(), value = text();
+        if (key == "ARROW:extension:name") return value;
+    }
+    return {};
+}
+
+// An extension gives its storage another meaning: eight bits may be a boolean, 16 bytes a UUID, of which
+// others take the text. JSON alone is the text that it is stored as.
+void check_extension(const arrow_schema& schema) {
+    const std::string_view name = extension_of(schema.metadata);
+    if (name.empty() || name == "arrow.json") return;
+    if (name == "arrow.bool8") raise(PyExc_TypeError, booleans_are_none);
+    raise(PyExc_TypeError, "no keys are made of an Arrow column of the extension type " + std::string(name) +
+                               "; cast it to strings, or to its storage type if that is what the other side "
+                               "takes for keys");
 }
 
 std::optional<integer_column::shape> integers_of(std::string_view format) {
@@ -213,13 +265,16 @@ std::unique_ptr<column> dictionary_from(const arrow_schema& schema, const arrow_
         raise(PyExc_ValueError, "an Arrow dictionary without integers that name its values");
     auto values = column_from(*schema.dictionary, *array.dictionary);
     auto rows = integer_column_of(array, *places);
-    if (integers_of(schema.dictionary->format))
-        return std::make_unique<dictionary_column<std::uint64_t>>(std::move(rows), std::move(values));
-    return std::make_unique<dictionary_column<std::string_view>>(std::move(rows), std::move(values));
+    scratch memory;
+    const piece all = values->read(0, values->size(), memory);
+    if (all.of_words)
+        return std::make_unique<dictionary_column<std::uint64_t>>(std::move(rows), std::move(values), all);
+    return std::make_unique<dictionary_column<std::string_view>>(std::move(rows), std::move(values), all);
 }
 
 std::unique_ptr<column> column_from(const arrow_schema& schema, const arrow_array& array) {
     const std::string_view format = schema.format;
+    check_extension(schema);
     if (array.length < 0 || array.offset < 0) raise(PyExc_ValueError, "an Arrow array of a negative length");
     const auto size = static_cast<std::size_t>(array.length), first = static_cast<std::size_t>(array.offset);
     if (schema.dictionary) return dictionary_from(schema, array);
@@ -292,8 +347,9 @@ struct arrow_keys::held {
         }
         for (const auto& array : arrays) parts.push_back(column_from(schema, array));
         // The type of an empty stream is looked at, too.
-        if (arrays.empty() && !schema.dictionary)
-            column_from(schema, {.n_buffers = 3, .buffers = no_buffers});
+        const arrow_schema* values = &schema;
+        while (values->dictionary) values = values->dictionary;
+        if (arrays.empty()) column_from(*values, {.n_buffers = 3, .buffers = no_buffers});
     }
 
     static inline const void* no_buffers[3] = {};

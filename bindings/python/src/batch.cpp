@@ -11,12 +11,30 @@
 namespace posy::python {
 namespace {
 
-bool is_named(PyObject* object, const char* module_start, const char* name) {
-    const nb::handle type = reinterpret_cast<PyObject*>(Py_TYPE(object));
-    if (std::strcmp(Py_TYPE(object)->tp_name, name) != 0) return false;
-    const nb::object module_name = nb::getattr(type, "__module__", nb::none());
-    return nb::isinstance<nb::str>(module_name) &&
-           std::string_view(nb::cast<nb::str>(module_name).c_str()).starts_with(module_start);
+// Is it of a class of this name, or of one that was derived from it? The package need not be imported.
+bool is_a(PyObject* object, const char* package, const char* name) {
+    const auto classes = nb::borrow<nb::tuple>(Py_TYPE(object)->tp_mro);
+    for (const nb::handle one : classes) {
+        if (std::strcmp(reinterpret_cast<PyTypeObject*>(one.ptr())->tp_name, name) != 0) continue;
+        const nb::object module_name = nb::getattr(one, "__module__", nb::none());
+        if (nb::isinstance<nb::str>(module_name) &&
+            std::string_view(nb::cast<nb::str>(module_name).c_str()).starts_with(package))
+            return true;
+    }
+    return false;
+}
+
+// Not equal to itself: NaN of every type of numbers, pandas.NaT, NumPy's NaT. Sequences compare their
+// elements, and what cannot be compared is not missing, but no key.
+bool is_unlike_itself(PyObject* key) {
+    if (PySequence_Check(key)) return false;
+    const nb::object differs = nb::steal(PyObject_RichCompare(key, key, Py_NE));
+    const int answer = differs.is_valid() ? PyObject_IsTrue(differs.ptr()) : -1;
+    if (answer >= 0) return answer != 0;
+    if (!PyErr_ExceptionMatches(PyExc_TypeError) && !PyErr_ExceptionMatches(PyExc_ValueError))
+        throw nb::python_error();
+    PyErr_Clear();
+    return false;
 }
 
 std::string dtype_of(const nb::object& source) {
@@ -27,11 +45,16 @@ std::string dtype_of(const nb::object& source) {
 }
 
 // A column of pandas: what it is made of. One of NumPy's types is an array of NumPy's, with None and NaN as
-// objects; the others become arrays of Arrow's.
+// objects; the others become arrays of Arrow's. Categories with nulls become objects, because an array of
+// NumPy's would make floating-point numbers of integers.
 nb::object inside_pandas(const nb::object& source) {
-    if (!is_named(source.ptr(), "pandas", "Series") && !is_named(source.ptr(), "pandas", "Index"))
-        return source;
+    PyObject* const given = source.ptr();
+    const bool is_array = is_a(given, "pandas", "Categorical");
+    if (!is_array && !is_a(given, "pandas", "Series") && !is_a(given, "pandas", "Index")) return source;
     const std::string type = dtype_of(source);
+    if (type == "category" && nb::cast<bool>(nb::bool_(source.attr("isna")().attr("any")())))
+        return nb::module_::import_("numpy").attr("asarray")(source.attr("astype")("object"));
+    if (is_array) return source.attr("to_numpy")();
     if (type.starts_with("period") || type.starts_with("interval"))
         raise(PyExc_TypeError, "a column of " + type + " has no keys; make text of it: astype(str)");
     const nb::object array = source.attr("array");
@@ -49,14 +72,16 @@ bool is_array_of_objects(const nb::object& source) {
 void refuse_disguised(const nb::object& source) {
     PyObject* const given = source.ptr();
     const std::string_view type = Py_TYPE(given)->tp_name;
-    if (type.ends_with("MaskedArray"))
+    if (is_a(given, "numpy", "MaskedArray"))
         raise(PyExc_TypeError,
               "an array with a mask; array.compressed() has the elements that are not masked");
     if (type.ends_with("Scalar") && type.starts_with("pyarrow"))
         raise(PyExc_TypeError,
               "a scalar of Arrow's is one key, and a batch is wanted; its as_py() is the key");
-    if (is_named(given, "polars", "Series") && dtype_of(source) == "Object")
+    if (is_a(given, "polars", "Series") && dtype_of(source) == "Object")
         raise(PyExc_TypeError, "a column of Python objects is not known to Arrow; give series.to_list()");
+    if (is_a(given, "polars", "LazyFrame"))
+        raise(PyExc_TypeError, "a lazy frame has no rows yet: collect() it, and choose one of its columns");
     if (is_array_of_objects(source) && nb::cast<int>(source.attr("ndim")) != 1)
         raise(PyExc_ValueError, "keys stand in one dimension; array.ravel() has one");
 }
@@ -64,8 +89,10 @@ void refuse_disguised(const nb::object& source) {
 }  // namespace
 
 bool is_missing(PyObject* key) {
-    return key == Py_None || (PyFloat_Check(key) && std::isnan(PyFloat_AS_DOUBLE(key))) ||
-           is_named(key, "pandas", "NAType");
+    if (key == Py_None) return true;
+    if (PyUnicode_CheckExact(key) || PyLong_CheckExact(key) || PyBytes_CheckExact(key)) return false;
+    if (PyFloat_Check(key)) return std::isnan(PyFloat_AS_DOUBLE(key));
+    return is_a(key, "pandas", "NAType") || is_unlike_itself(key);
 }
 
 unsigned threads_for(std::size_t rows, unsigned asked) {
@@ -106,6 +133,7 @@ void batch::check_columns() {
     size_ = 0;
     for (const auto& part : *in_columns()) {
         check_nulls(*part, skip_nulls_, *size_);
+        part->check_keys();
         *size_ += part->size();
     }
 }

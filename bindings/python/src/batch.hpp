@@ -14,6 +14,7 @@
 #include <Python.h>
 
 #include <array>
+#include <atomic>
 #include <exception>
 #include <mutex>
 #include <optional>
@@ -58,17 +59,19 @@ class batch {
     // lock.
     template <class Use>
     std::size_t each_key(const Use& use) const;
+    // Calls use(object, row) for all keys that are objects. Precondition: not in_columns().
+    template <class Use>
+    std::size_t each_object(const Use& use) const;
 
     // Calls use(piece, rows) for every piece of the columns, on up to `threads` threads. Precondition:
-    // in_columns(). What is thrown there is thrown here.
+    // in_columns(). What is thrown there is thrown here, and no piece begins after it.
     template <class Use>
     void each_piece(unsigned threads, std::size_t piece_rows, const Use& use) const;
 
   private:
-    // Counts the rows, and refuses nulls.
+    // Counts the rows, and refuses nulls and what has no bytes, so that a column is taken whole or not at
+    // all.
     void check_columns();
-    template <class Use>
-    std::size_t each_object(const Use& use) const;
     template <class Full>
     std::size_t gather(object_piece&, const Full& full) const;
 
@@ -79,7 +82,7 @@ class batch {
     std::optional<std::size_t> size_;
 };
 
-// Does a missing value stand here: None, NaN, or pandas.NA?
+// Does a missing value stand here: None, NaN of any type, pandas.NA or NaT?
 bool is_missing(PyObject*);
 // As many threads as the process may use, for this many rows; `asked` if that is not 0.
 unsigned threads_for(std::size_t rows, unsigned asked);

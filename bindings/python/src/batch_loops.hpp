@@ -11,9 +11,11 @@ void batch::each_piece(unsigned threads, std::size_t piece_rows, const Use& use)
     constexpr std::size_t most_kept = 1 << 20;  // bytes of scratch memory, from one batch to the next
     std::exception_ptr thrown;
     std::mutex of_thrown;
+    std::atomic<bool> failed = false;
     std::size_t before = 0;
     for (const auto& part : *in_columns()) {
         base::for_each_index((part->size() + piece_rows - 1) / piece_rows, threads, [&](std::size_t i) {
+            if (failed) return;
             try {
                 thread_local scratch memory;
                 const std::size_t first = i * piece_rows;
@@ -23,6 +25,7 @@ void batch::each_piece(unsigned threads, std::size_t piece_rows, const Use& use)
             } catch (...) {
                 const std::lock_guard held(of_thrown);
                 if (!thrown) thrown = std::current_exception();
+                failed = true;
             }
         });
         if (thrown) std::rethrow_exception(thrown);
@@ -96,9 +99,13 @@ inline bool take_text(PyObject* source, std::size_t row, object_piece& to) {
 inline bool take_text(PyObject*, std::size_t, object_piece&) { return false; }
 #endif
 
+// Null: another thread has made the list shorter since its size was asked for, which it can do where the
+// interpreter has no lock.
 inline nb::object item_of(PyObject* source, std::size_t row) {
-    const nb::object item = nb::steal(PySequence_GetItem(source, static_cast<Py_ssize_t>(row)));
-    if (!item.is_valid()) throw nb::python_error();
+    nb::object item = nb::steal(PySequence_GetItem(source, static_cast<Py_ssize_t>(row)));
+    if (item.is_valid()) return item;
+    if (!PyErr_ExceptionMatches(PyExc_IndexError)) throw nb::python_error();
+    PyErr_Clear();
     return item;
 }
 
@@ -115,7 +122,9 @@ std::size_t batch::each_object(const Use& use) const {
     std::size_t row = 0;
     if (is_indexed(source)) {
         for (; row < static_cast<std::size_t>(PySequence_Fast_GET_SIZE(source)); ++row) {
-            use(item_of(source, row).ptr(), row);
+            const nb::object item = item_of(source, row);
+            if (!item.is_valid()) break;
+            use(item.ptr(), row);
             if (row % piece_size == 0) check_signals();
         }
         return row;
@@ -149,15 +158,17 @@ std::size_t batch::gather(object_piece& piece, const Full& full) const {
     PyObject* const source = source_.ptr();
     std::size_t row = 0;
     try {
-        if (!is_indexed(source))
-            row = each_object(take);
-        else
-            for (; row < static_cast<std::size_t>(PySequence_Fast_GET_SIZE(source)); ++row) {
-                if (take_text(source, row, piece))
-                    use_full(row + 1);
-                else
-                    take(item_of(source, row).ptr(), row);
+        if (!is_indexed(source)) row = each_object(take);
+        while (is_indexed(source) && row < static_cast<std::size_t>(PySequence_Fast_GET_SIZE(source))) {
+            if (take_text(source, row, piece)) {
+                use_full(row + 1);
+            } else {
+                const nb::object item = item_of(source, row);
+                if (!item.is_valid()) break;
+                take(item.ptr(), row);
             }
+            ++row;
+        }
     } catch (const nb::python_error&) {
         full(row);
         throw;

@@ -1,10 +1,13 @@
 #include "buffer.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
+#include <stdexcept>
 #include <utility>
 
 #include "call.hpp"
+#include "key.hpp"
 
 namespace posy::python {
 namespace {
@@ -34,6 +37,16 @@ class wide_column final : public column {
     wide_column(std::size_t size, const char* data, std::ptrdiff_t stride, std::size_t width, bool swapped)
         : column(size), data_(data), stride_(stride), width_(width), swapped_(swapped) {}
     std::size_t first_missing() const override { return size(); }
+    void check_keys() const override {
+        constexpr std::size_t together = 256;
+        const nb::gil_scoped_release released;
+        for (std::size_t first = 0; first < size(); first += together) {
+            const std::size_t last = std::min(first + together, size());
+            if (bits_of(first, last) < first_surrogate) continue;
+            for (std::size_t row = first; row < last; ++row)
+                for (std::size_t i = 0; i < width_; ++i) check(character(row, i), row);
+        }
+    }
     piece read(std::size_t first, std::size_t count, scratch& memory) const override {
         memory.bytes.resize(4 * width_ * count);
         memory.texts.clear();
@@ -53,10 +66,32 @@ class wide_column final : public column {
         std::memcpy(&value, data_ + static_cast<std::ptrdiff_t>(row) * stride_ + 4 * i, sizeof value);
         return swapped_ ? __builtin_bswap32(value) : value;
     }
+    // The bits that any character of these rows has, which is no less than each of them. A loop for vectors:
+    // most texts are checked at the speed of memory.
+    char32_t bits_of(std::size_t first, std::size_t last) const {
+        const bool is_dense = stride_ == static_cast<std::ptrdiff_t>(4 * width_);
+        const std::size_t runs = is_dense ? 1 : last - first,
+                          size = is_dense ? (last - first) * width_ : width_;
+        std::uint32_t bits = 0;
+        for (std::size_t run = 0; run < runs; ++run) {
+            const char* const from = data_ + static_cast<std::ptrdiff_t>(first + run) * stride_;
+            for (std::size_t i = 0; i < size; ++i) {
+                std::uint32_t value;
+                std::memcpy(&value, from + 4 * i, sizeof value);
+                bits |= value;
+            }
+        }
+        return swapped_ ? __builtin_bswap32(bits) : bits;
+    }
     std::size_t length_at(std::size_t row) const {
         std::size_t length = width_;
         while (length != 0 && character(row, length - 1) == 0) --length;
         return length;
+    }
+    static constexpr char32_t first_surrogate = 0xd800, last_surrogate = 0xdfff, last_character = 0x10ffff;
+    static void check(char32_t c, std::size_t row) {
+        if ((c >= first_surrogate && c <= last_surrogate) || c > last_character)
+            throw std::invalid_argument(no_utf8(row));
     }
     static char* put(char* to, char32_t c, std::size_t row) {
         const auto more = [&](unsigned shift) { *to++ = static_cast<char>(0x80 | (c >> shift & 0x3f)); };
@@ -64,13 +99,10 @@ class wide_column final : public column {
             *to++ = static_cast<char>(c);
         } else if (c < 0x800) {
             *to++ = static_cast<char>(0xc0 | c >> 6), more(0);
-        } else if (c < 0x10000 && (c < 0xd800 || c > 0xdfff)) {
+        } else if (check(c, row); c < 0x10000) {
             *to++ = static_cast<char>(0xe0 | c >> 12), more(6), more(0);
-        } else if (c >= 0x10000 && c < 0x110000) {
-            *to++ = static_cast<char>(0xf0 | c >> 18), more(12), more(6), more(0);
         } else {
-            throw exception(error::invalid("the text at index " + std::to_string(row) +
-                                           " has a character without UTF-8"));
+            *to++ = static_cast<char>(0xf0 | c >> 18), more(12), more(6), more(0);
         }
         return to;
     }
@@ -112,8 +144,8 @@ element element_of(const char* format) {
     if (code == "e" || code == "f" || code == "d" || code == "g")
         raise(PyExc_TypeError,
               "floating-point numbers are no keys: equal ones can have different bytes, and NaN equals "
-              "nothing; round them to "
-              "integers, or write them as text");
+              "nothing; round them to integers, or write them as text; integers that pandas made floats of, "
+              "because values are missing, are integers again by astype(\"Int64\"), for skip_nulls=True");
     raise(PyExc_TypeError, "no keys are made of an array with elements of format \"" + std::string(code) +
                                "\"; integers, strings (S, U) and objects are");
 }

@@ -1,7 +1,8 @@
 // What stands between Python and C++: no C++ exception reaches the interpreter, and no lock is waited for
 // with the interpreter's own.
 //
-// Posy's errors become posy.Error, a ValueError with `kind` and `offset`; those of files an OSError.
+// Posy's errors become posy.Error, a ValueError with `kind` and `offset`; those of files an OSError, of the
+// class that its errno says.
 // Functions bound by nanobind get this from a translator; slots, which Python calls directly, run inside
 // guarded_call().
 //
@@ -13,6 +14,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/unique_ptr.h>
 
+#include <filesystem>
 #include <mutex>
 #include <new>
 #include <optional>
@@ -26,10 +28,20 @@ namespace posy::python {
 
 namespace nb = nanobind;
 
+// An error that is about a file.
+class file_exception : public exception {
+  public:
+    file_exception(std::filesystem::path path, error why)
+        : exception(std::move(why)), path_(std::move(path)) {}
+    const std::filesystem::path& path() const { return path_; }
+
+  private:
+    std::filesystem::path path_;
+};
+
 // posy.Error, and the translator.
 void add_errors(nb::module_&);
-// Sets the Python error for an error of Posy's, or for the exception that is being handled.
-void set_error(const error&) noexcept;
+// Sets the Python error for the exception that is being handled.
 void set_current_error() noexcept;
 
 // The value; Python gets the error if there is none.
@@ -51,10 +63,18 @@ auto guarded_call(const Work& work, decltype(work()) failed) noexcept {
 
 [[noreturn]] void raise(PyObject* type, const std::string& text);
 
+template <class Body>
+hasher hasher_of(const Body& body) {
+    if constexpr (requires { body.hash(); })
+        return body.hash();
+    else
+        return hasher(body.geometry.hash, body.geometry.seed);
+}
+
 // A body, the hasher of its keys, and the mutex of both.
 template <class Body>
 struct object {
-    explicit object(Body b) : body(std::move(b)), hash(body.hash()) {}
+    explicit object(Body b) : body(std::move(b)), hash(hasher_of(body)) {}
     object(Body b, const hasher& h) : body(std::move(b)), hash(h) {}
 
     Body body;

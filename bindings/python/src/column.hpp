@@ -51,9 +51,14 @@ class column {
     std::size_t size() const { return size_; }
     // The first row without a key; size() if there is none.
     virtual std::size_t first_missing() const = 0;
-    // Rows first … first + count − 1, valid until the scratch memory is used again. Throws for keys that have
-    // no bytes.
+    // Throws std::invalid_argument if there is a row whose key has no bytes. To be called with the
+    // interpreter's lock.
+    virtual void check_keys() const {}
+    // Rows first … first + count − 1, valid until the scratch memory is used again. Throws as check_keys()
+    // does, since arrays may change.
     virtual piece read(std::size_t first, std::size_t count, scratch&) const = 0;
+    // Are its words integers that may be negative?
+    virtual bool has_sign() const { return false; }
 
   private:
     std::size_t size_;
@@ -121,6 +126,7 @@ class integer_column final : public column_of<integer_column, std::uint64_t> {
     bool has(std::size_t row) const { return mask_[row]; }
     std::uint64_t at(std::size_t row) const;
     piece read(std::size_t first, std::size_t count, scratch&) const override;
+    bool has_sign() const override { return shape_.is_signed; }
 
   private:
     shape shape_;

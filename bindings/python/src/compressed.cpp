@@ -33,6 +33,10 @@ void add_compressed(nb::module_& m) {
             return std::make_unique<filter_object>(o.alone([&] { return value_of(o.body.unpack()); }));
         },
         "The Filter again.");
+    type.def("__repr__", [](const self& o) {
+        return nb::str("<posy.CompressedFilter: {}, {} bytes>")
+            .format(str_of(name_of(o.body.form())), o.body.bytes().size());
+    });
     add_lookup(type);
     add_files(type);
 }

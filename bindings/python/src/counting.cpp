@@ -6,6 +6,7 @@
 #include "filter.hpp"
 #include "keyed.hpp"
 #include "posy/plan.hpp"
+#include "whole.hpp"
 
 namespace posy::python {
 namespace {
@@ -21,15 +22,15 @@ bool discard(counting_object& o, nb::handle key) {
 nb::object discard_many(counting_object& o, nb::handle source, bool skip_nulls) {
     const batch keys = counted_batch(source, skip_nulls);
     const answers<bool> removed(*keys.size(), "bool");
-    keys.each_digest(o.hash, [&](std::span<const digest> digests, const rows_of_piece& rows) {
+    const auto remove = [&](std::span<const digest> digests, const rows_of_piece& rows) {
         std::array<bool, piece_size> some;
         {
             const std::lock_guard held(o.lock);
             o.body.remove(digests, std::span(some.data(), digests.size()));
         }
         for (std::size_t i = 0; i < digests.size(); ++i) removed.at(rows[i]) = some[i];
-    });
-    return removed.array();
+    };
+    return removed.array(keys.each_digest(o.hash, remove));
 }
 
 void add_changes(nb::class_<counting_object>& type) {
@@ -115,8 +116,9 @@ void add_counting(nb::module_& m) {
         ">>> \"anna\" in now, \"bert\" in now\n(False, True)\n");
     type.def(
         "__init__",
-        [](counting_object* self, std::uint64_t items, double rate, std::optional<std::string> hash,
+        [](counting_object* self, whole<"items"> asked, double rate, std::optional<std::string> hash,
            nb::object seed, bool secret) {
+            const std::uint64_t items = asked;
             const hasher chosen = hasher_for({std::move(hash), std::move(seed), secret},
                                              fastest_hash(static_cast<double>(items), rate));
             new (self) counting_object(value_of(typed::make_counting(items, rate, chosen)));

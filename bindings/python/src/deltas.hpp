@@ -1,12 +1,11 @@
 #pragma once
 
+#include "call.hpp"
 #include "posy/delta.hpp"
 
 namespace posy::python {
 
 // posy.Delta.
-struct delta_object {
-    filter_delta delta;
-};
+using delta_object = object<filter_delta>;
 
 }  // namespace posy::python

@@ -18,11 +18,19 @@ PyObject* none() {
     return Py_None;
 }
 
-}  // namespace
-
-void set_error(const error& why) noexcept {
+// What was read or written, if that is known, else null.
+void set_error(const error& why, const char* file = nullptr) noexcept {
     try {
-        const std::string text = why.text();
+        if ((why.kind == error_kind::input_output || why.kind == error_kind::busy) && why.system && file) {
+            // OSError makes a FileNotFoundError of this, and so on.
+            const nb::object name = nb::steal(PyUnicode_DecodeFSDefault(file));
+            const nb::object made = nb::steal(
+                PyObject_CallFunction(PyExc_OSError, "isO", *why.system, why.message.c_str(), name.ptr()));
+            if (made.is_valid())
+                PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(made.ptr())), made.ptr());
+            return;
+        }
+        const std::string text = file ? file + (": " + why.text()) : why.text();
         if (why.kind == error_kind::input_output || why.kind == error_kind::busy) {
             PyErr_SetString(PyExc_OSError, text.c_str());
             return;
@@ -43,11 +51,15 @@ void set_error(const error& why) noexcept {
     }
 }
 
+}  // namespace
+
 void set_current_error() noexcept {
     try {
         throw;
     } catch (nb::python_error& e) {
         e.restore();
+    } catch (const file_exception& e) {
+        set_error(e.why(), e.path().c_str());
     } catch (const exception& e) {
         set_error(e.why());
     } catch (const std::bad_alloc&) {
@@ -74,8 +86,8 @@ void add_errors(nb::module_& m) {
     nb::register_exception_translator([](const std::exception_ptr& thrown, void*) {
         try {
             std::rethrow_exception(thrown);
-        } catch (const exception& e) {
-            set_error(e.why());
+        } catch (const exception&) {
+            set_current_error();
         }
     });
 }

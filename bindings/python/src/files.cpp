@@ -1,6 +1,5 @@
 #include "files.hpp"
 
-#include <cerrno>
 #include <cstring>
 
 #include "posy/base/file.hpp"
@@ -8,53 +7,68 @@
 namespace posy::python {
 namespace {
 
-any_body only_message(result<message> read, std::uint64_t size) {
-    message one = value_of(std::move(read));
+any_body only_message(message one, std::uint64_t size) {
     if (one.size != size)
         throw exception(error::invalid(
             "there is more behind the message; the tool reads several of them from one file", one.size));
     return std::move(one.body);
 }
 
-// The system's own error where there is one: FileNotFoundError, PermissionError …
-void check_readable(const std::filesystem::path& path) {
-    const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (file >= 0) {
-        ::close(file);
-        return;
-    }
-    const int why = errno;
-    const nb::gil_scoped_acquire held;
-    errno = why;
-    PyErr_SetFromErrnoWithFilename(PyExc_OSError, path.c_str());
-    throw nb::python_error();
+// An error about the limits of a reader, with the argument that raises them.
+result<message> with_argument(result<message> read) {
+    if (read || !read.error().limit) return read;
+    error why = read.error();
+    why.message += " (max_bytes=)";
+    return why;
 }
 
-// The value, or its error behind the name of the file.
+// The value, or its error with the name of the file.
 template <class T>
 T value_at(const std::filesystem::path& path, result<T> made) {
-    if (!made) throw exception(made.error().behind(path.string()));
+    if (!made) throw file_exception(path, made.error());
     return *std::move(made);
 }
 
 }  // namespace
 
+std::optional<std::vector<std::byte>> whole_pipe(const std::filesystem::path& path) {
+    constexpr std::size_t most = std::size_t{1} << 32;
+    std::error_code unknown;
+    const auto status = std::filesystem::status(path, unknown);
+    if (unknown || !std::filesystem::is_other(status)) return std::nullopt;
+    const auto file = value_at(path, base::open_for_reading(path));
+    std::vector<std::byte> bytes(1 << 16);
+    std::size_t size = 0;
+    for (;;) {
+        size += value_at(path, base::read_fully(file.get(), std::span(bytes).subspan(size)));
+        if (size < bytes.size()) break;  // the end
+        if (size >= most)
+            throw file_exception(path,
+                                 error::too_large("more than 4 GiB from a pipe; write them to a file first"));
+        bytes.resize(2 * size);
+    }
+    bytes.resize(size);
+    return bytes;
+}
+
 any_body body_of_bytes(byte_view bytes, const read_limits& limits) {
-    return only_message(from_bytes(bytes, limits), bytes.size());
+    return only_message(value_of(with_argument(from_bytes(bytes, limits))), bytes.size());
+}
+
+any_body body_at(const std::filesystem::path& path, byte_view bytes, const read_limits& limits) {
+    return only_message(value_at(path, with_argument(from_bytes(bytes, limits))), bytes.size());
 }
 
 bool is_message(byte_view bytes) { return bytes.size() >= 4 && std::memcmp(bytes.data(), "POSY", 4) == 0; }
 
 std::vector<std::byte> whole_file(const std::filesystem::path& path) {
-    check_readable(path);
     const auto file = value_at(path, base::open_for_reading(path));
-    std::vector<std::byte> bytes(base::regular_size(file.get()).value_or(0));
+    std::vector<std::byte> bytes(base::regular_size(file.get()).value_or(1));  // a folder is an error
     bytes.resize(value_at(path, base::read_fully(file.get(), bytes)));
     return bytes;
 }
 
 std::vector<std::byte> first_bytes(const std::filesystem::path& path) {
-    check_readable(path);
     const auto file = value_at(path, base::open_for_reading(path));
     std::vector<std::byte> bytes(16);
     bytes.resize(value_at(path, base::read_fully(file.get(), bytes)));
@@ -62,16 +76,17 @@ std::vector<std::byte> first_bytes(const std::filesystem::path& path) {
 }
 
 any_body body_of_file(const std::filesystem::path& path, bool mapped, const read_limits& limits) {
-    check_readable(path);
-    if (mapped) return only_message(value_at(path, load(path, limits)), std::filesystem::file_size(path));
-    const auto bytes = whole_file(path);
-    message one = value_at(path, from_bytes(bytes, limits));
-    return only_message(std::move(one), bytes.size());
+    if (const auto bytes = whole_pipe(path)) return body_at(path, *bytes, limits);
+    if (mapped) {
+        message one = value_at(path, with_argument(load(path, limits)));
+        return only_message(std::move(one), std::filesystem::file_size(path));
+    }
+    return body_at(path, whole_file(path), limits);
 }
 
 void write_file(const std::filesystem::path& path, body_ref body, coding want) {
     if (const auto saved = save(path, body, {.want = want}); !saved)
-        throw exception(saved.error().behind(path.string()));
+        throw file_exception(path, saved.error());
 }
 
 coding coding_named(std::string_view name) {
@@ -80,6 +95,10 @@ coding coding_named(std::string_view name) {
     if (name == "smallest") return coding::smallest;
     throw exception(
         error::invalid("there is no coding \"" + std::string(name) + "\"; there are raw, fastest, smallest"));
+}
+
+read_limits limits_of(const std::optional<whole<"max_bytes">>& max_bytes) {
+    return max_bytes ? read_limits::exactly(*max_bytes) : read_limits();
 }
 
 held_bytes::held_bytes(nb::handle source) {

@@ -10,6 +10,7 @@
 #include "posy/filter.hpp"
 #include "posy/parallel.hpp"
 #include "posy/plan.hpp"
+#include "whole.hpp"
 
 namespace posy::python {
 namespace {
@@ -72,16 +73,18 @@ unsigned threads_to_insert(const bloom_filter& into, std::size_t rows, unsigned 
     return asked == 0 && !pays ? 1 : threads_for(rows, asked);
 }
 
-void update(filter_object& f, nb::handle source, bool skip_nulls, unsigned threads) {
+void update(filter_object& f, nb::handle source, bool skip_nulls, whole_32<"threads"> asked) {
+    const unsigned threads = asked;
     const batch keys(source, skip_nulls);
     if (keys.in_columns()) {
         const unsigned used = threads_to_insert(f.body, *keys.size(), threads);
         return f.alone([&] { insert_columns(f.body, keys, used); });
     }
-    keys.each_digest(f.hash, [&](std::span<const digest> digests, const rows_of_piece&) {
+    const auto insert = [&](std::span<const digest> digests, const rows_of_piece&) {
         const std::lock_guard held(f.lock);
         f.body.insert(digests);
-    });
+    };
+    keys.each_digest(f.hash, insert);
 }
 
 // Rows that were left out keep their no.
@@ -97,23 +100,26 @@ void look_up(const bloom_filter& in, const piece& keys, const rows_of_piece& row
     for (std::size_t i = 0; i < keys.size(); ++i) all[rows[i]] = found[i];
 }
 
-nb::object contains(const filter_object& f, nb::handle source, bool skip_nulls, unsigned threads) {
+nb::object contains(const filter_object& f, nb::handle source, bool skip_nulls, whole_32<"threads"> asked) {
+    const unsigned threads = asked;
     const batch keys = counted_batch(source, skip_nulls);
     const answers<bool> found(*keys.size(), "bool");
     if (keys.in_columns()) {
         const unsigned used = threads_for(*keys.size(), threads);
-        const nb::gil_scoped_release released;
-        keys.each_piece(used, large_piece, [&](const piece& some, const rows_of_piece& rows) {
-            look_up(f.body, some, rows, found.all());
-        });
-    } else {
-        keys.each_digest(f.hash, [&](std::span<const digest> digests, const rows_of_piece& rows) {
-            std::array<bool, piece_size> some;
-            f.body.may_contain(digests, std::span(some.data(), digests.size()));
-            for (std::size_t i = 0; i < digests.size(); ++i) found.at(rows[i]) = some[i];
-        });
+        {
+            const nb::gil_scoped_release released;
+            keys.each_piece(used, large_piece, [&](const piece& some, const rows_of_piece& rows) {
+                look_up(f.body, some, rows, found.all());
+            });
+        }
+        return found.array(*keys.size());
     }
-    return found.array();
+    const auto find = [&](std::span<const digest> digests, const rows_of_piece& rows) {
+        std::array<bool, piece_size> some;
+        f.body.may_contain(digests, std::span(some.data(), digests.size()));
+        for (std::size_t i = 0; i < digests.size(); ++i) found.at(rows[i]) = some[i];
+    };
+    return found.array(keys.each_digest(f.hash, find));
 }
 
 PyMethodDef filter_methods[] = {
@@ -150,10 +156,11 @@ void add_filter(nb::module_& m) {
                                    filter_doc);
     type.def(
         "__init__",
-        [](filter_object* self, std::uint64_t items, double rate, const std::string& layout,
-           std::optional<unsigned> hashes, std::optional<std::string> hash, nb::object seed, bool secret) {
-            new (self) filter_object(
-                new_filter(items, rate, layout, hashes, {std::move(hash), std::move(seed), secret}));
+        [](filter_object* self, whole<"items"> items, double rate, const std::string& layout,
+           std::optional<whole_32<"hashes">> hashes, std::optional<std::string> hash, nb::object seed,
+           bool secret) {
+            new (self) filter_object(new_filter(items, rate, layout, number_if<unsigned>(hashes),
+                                                {std::move(hash), std::move(seed), secret}));
         },
         "items"_a, "rate"_a = 0.01, nb::kw_only(), "layout"_a = "blocked", "hashes"_a = nb::none(),
         "hash"_a = nb::none(), "seed"_a = nb::none(), "secret"_a = false);

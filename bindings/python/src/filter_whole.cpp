@@ -10,6 +10,7 @@
 #include "names.hpp"
 #include "posy/algebra.hpp"
 #include "posy/estimate.hpp"
+#include "whole.hpp"
 
 namespace posy::python {
 namespace {
@@ -56,16 +57,9 @@ void add_algebra(nb::class_<filter_object>& type) {
         },
         nb::is_operator(), nb::sig("def __iand__(self, other: Filter, /) -> Filter"));
     type.def(
-        "__eq__",
-        [](const filter_object& a, const filter_object& b) {
-            return a.alone_with(b, [&] { return a.body == b.body; });
-        },
-        nb::is_operator());
-    // Its bits change, so it is no key of a dict.
-    type.attr("__hash__") = nb::none();
-    type.def(
         "fold",
-        [](const filter_object& f, std::uint64_t divisor) {
+        [](const filter_object& f, whole<"divisor"> by) {
+            const std::uint64_t divisor = by;
             return made(f.alone([&] { return value_of(fold(f.body, divisor)); }));
         },
         "divisor"_a = 2,
@@ -170,8 +164,9 @@ void add_shape(nb::class_<filter_object>& type) {
     type.def("__repr__", [](const filter_object& f) {
         const geometry& g = f.body.geometry();
         const auto inserted = f.briefly([&] { return f.body.items(); });
-        return nb::str("<posy.Filter: {} bits, {} hashes, {}, {} insertions>")
-            .format(g.bits, g.hashes, std::string(name_of(g.layout)), inserted);
+        return nb::str("<posy.Filter: {} bits, {} hashes, {}, {}>")
+            .format(g.bits, g.hashes, str_of(name_of(g.layout)),
+                    inserted ? nb::str("{} insertions").format(*inserted) : nb::str("an intersection"));
     });
 }
 

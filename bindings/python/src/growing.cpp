@@ -2,11 +2,13 @@
 #include <cmath>
 
 #include "classes.hpp"
+#include "figures.hpp"
 #include "files.hpp"
 #include "keyed.hpp"
 #include "posy/plan.hpp"
 #include "posy/typed/growing.hpp"
 #include "posy/typed/window.hpp"
+#include "whole.hpp"
 
 namespace posy::python {
 namespace {
@@ -71,7 +73,7 @@ void add_growing_filter(nb::module_& m) {
         return nb::str("<posy.GrowingFilter: {} bits, {} insertions>")
             .format(o.briefly([&] { return o.body.bits(); }), o.briefly([&] { return o.body.items(); }));
     });
-    add_union(type, "__ior__");
+    add_union(type, "__ior__", "__or__");
     add_lookup(type);
     add_files(type);
 }
@@ -80,15 +82,15 @@ nb::object seen_many(const window_object& o, nb::handle source, double time, boo
     const std::uint64_t now = ticks_of(time);
     const batch keys = counted_batch(source, skip_nulls);
     const answers<bool> found(*keys.size(), "bool");
-    keys.each_digest(o.hash, [&](std::span<const digest> digests, const rows_of_piece& rows) {
+    const auto find = [&](std::span<const digest> digests, const rows_of_piece& rows) {
         std::array<bool, piece_size> some;
         {
             const std::lock_guard held(o.lock);
             o.body.may_contain(digests, now, std::span(some.data(), digests.size()));
         }
         for (std::size_t i = 0; i < digests.size(); ++i) found.at(rows[i]) = some[i];
-    });
-    return found.array();
+    };
+    return found.array(keys.each_digest(o.hash, find));
 }
 
 void add_window_keys(nb::class_<window_object>& type) {
@@ -134,8 +136,10 @@ void add_window(nb::module_& m) {
         ">>> lately.seen(\"anna\", time=30), lately.seen(\"anna\", time=300)\n(True, False)\n");
     type.def(
         "__init__",
-        [](window_object* self, std::uint64_t items, double rate, double window, unsigned generations,
-           std::optional<std::string> hash, nb::object seed, bool secret) {
+        [](window_object* self, whole<"items"> asked, double rate, double window,
+           whole_32<"generations"> generations, std::optional<std::string> hash, nb::object seed,
+           bool secret) {
+            const std::uint64_t items = asked;
             const hasher chosen = hasher_for({std::move(hash), std::move(seed), secret},
                                              fastest_hash(static_cast<double>(items), rate));
             new (self) window_object(value_of(window_filter::with_rate(
@@ -161,7 +165,14 @@ void add_window(nb::module_& m) {
     type.def_prop_ro(
         "nbytes", [](const window_object& o) { return o.briefly([&] { return o.body.memory_bytes(); }); },
         "Memory of its arrays.");
-    add_union(type, "__ior__");
+    type.def("__repr__", [](const window_object& o) {
+        const auto [seconds, bytes] = o.briefly([&] {
+            return std::pair(static_cast<double>(o.body.remembered_at_least()) / 1e6, o.body.memory_bytes());
+        });
+        return nb::str("<posy.WindowFilter: {:g} s in {} generations, {} bytes>")
+            .format(seconds, o.body.generations(), bytes);
+    });
+    add_union(type, "__ior__", "__or__");
     add_hash(type);
     add_files(type);
 }

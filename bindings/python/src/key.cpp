@@ -6,6 +6,11 @@ namespace posy::python {
 
 std::string at_index(place at) { return at ? " (at index " + std::to_string(*at) + ")" : std::string(); }
 
+std::string no_utf8(place at) {
+    return "a str with a lone surrogate has no UTF-8, so it is no key" + at_index(at) +
+           "; give bytes: text.encode(\"utf-8\", \"surrogatepass\"), or os.fsencode() of a file's name";
+}
+
 void refuse_key(PyObject* key, place at) {
     const std::string type = Py_TYPE(key)->tp_name;
     std::string hint;

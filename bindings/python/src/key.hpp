@@ -21,6 +21,8 @@ namespace posy::python {
 using place = std::optional<std::size_t>;
 [[noreturn]] void refuse_key(PyObject* key, place at);
 std::string at_index(place at);
+// What is wrong with a text that has no UTF-8.
+std::string no_utf8(place at);
 
 // The UTF-8 of a str, which keeps it.
 inline std::string_view text_of(PyObject* text, place at) {
@@ -32,7 +34,7 @@ inline std::string_view text_of(PyObject* text, place at) {
     if (!bytes) {
         if (!PyErr_ExceptionMatches(PyExc_UnicodeEncodeError)) throw nb::python_error();
         PyErr_Clear();
-        raise(PyExc_ValueError, "a str with a lone surrogate has no UTF-8, so it is no key" + at_index(at));
+        raise(PyExc_ValueError, no_utf8(at));
     }
     return {bytes, static_cast<std::size_t>(size)};
 }

@@ -9,6 +9,7 @@
 
 #include "answers.hpp"
 #include "batch.hpp"
+#include "files.hpp"
 #include "names.hpp"
 
 namespace posy::python {
@@ -18,15 +19,15 @@ template <class Body>
 nb::object look_up_batch(const object<Body>& o, nb::handle source, bool skip_nulls) {
     const batch keys = counted_batch(source, skip_nulls);
     const answers<bool> found(*keys.size(), "bool");
-    keys.each_digest(o.hash, [&](std::span<const digest> digests, const rows_of_piece& rows) {
+    const auto find = [&](std::span<const digest> digests, const rows_of_piece& rows) {
         std::array<bool, piece_size> some;
         {
             const std::lock_guard held(o.lock);
             o.body.may_contain(digests, std::span(some.data(), digests.size()));
         }
         for (std::size_t i = 0; i < digests.size(); ++i) found.at(rows[i]) = some[i];
-    });
-    return found.array();
+    };
+    return found.array(keys.each_digest(o.hash, find));
 }
 
 // Calls use(std::span<const digest>) for all keys of a batch, with the object's mutex and without the
@@ -73,9 +74,25 @@ void add_lookup(nb::class_<object<Body>>& type) {
     add_hash(type);
 }
 
-// into := into ∪ from, by the operators that are given: |= or +=.
+// By way of its message: not every body has a copy.
 template <class Body>
-void add_union(nb::class_<object<Body>>& type, const char* in_place) {
+std::unique_ptr<object<Body>> copy_of(const object<Body>& o) {
+    const auto bytes = o.alone([&] { return to_bytes(o.body); });
+    const nb::gil_scoped_release released;
+    return object_of<Body>(body_of_bytes(bytes, read_limits::exactly(~std::uint64_t{0})));
+}
+
+// into := into ∪ from, and a ∪ b, by the operators that are given: |= and |, or += and +.
+template <class Body>
+void add_union(nb::class_<object<Body>>& type, const char* in_place, const char* both) {
+    type.def(
+        both,
+        [](const object<Body>& a, const object<Body>& b) {
+            auto made = copy_of(a);
+            made->alone_with(b, [&] { check_done(unite(made->body, b.body)); });
+            return made;
+        },
+        nb::is_operator());
     type.def(
         in_place,
         [](nb::handle_t<object<Body>> self, const object<Body>& other) {

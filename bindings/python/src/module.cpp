@@ -1,7 +1,7 @@
 // posy._core: what `import posy` is made of. One file per class or pair of classes.
 #include "call.hpp"
+#include "calls.hpp"
 #include "classes.hpp"
-#include "figures.hpp"
 #include "filter.hpp"
 #include "messages.hpp"
 
@@ -12,7 +12,6 @@ NB_MODULE(_core, m) {
     nanobind::set_leak_warnings(false);
     m.attr("__version__") = POSY_VERSION;
     add_errors(m);
-    add_figures(m);
     add_filter(m);
     add_counting(m);
     add_sealed(m);
@@ -26,4 +25,5 @@ NB_MODULE(_core, m) {
     add_plan(m);
     add_theory(m);
     add_messages(m);
+    add_explanations(m);
 }

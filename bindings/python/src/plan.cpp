@@ -10,6 +10,7 @@
 #include "classes.hpp"
 #include "filter.hpp"
 #include "names.hpp"
+#include "whole.hpp"
 
 namespace posy::python {
 namespace {
@@ -67,19 +68,19 @@ void add_plan(nb::module_& m) {
     nb::class_<wishes>(m, "_Wishes")
         .def(
             "__init__",
-            [](wishes* self, std::uint64_t items, std::optional<double> rate,
+            [](wishes* self, whole<"items"> items, std::optional<double> rate,
                std::optional<double> bits_per_item, std::optional<double> message_bits_per_item,
-               std::optional<std::uint64_t> max_memory, std::optional<unsigned> hashes,
-               std::optional<unsigned> max_hashes, const std::optional<std::string>& layout,
+               std::optional<whole<"max_memory">> max_memory, std::optional<whole_32<"hashes">> hashes,
+               std::optional<whole_32<"max_hashes">> max_hashes, const std::optional<std::string>& layout,
                std::optional<double> delta_bits_per_item, std::optional<double> delta_fraction,
                const std::optional<std::string>& hash, const std::optional<std::string>& minimize) {
                 new (self) wishes{items,
                                   rate,
                                   bits_per_item,
                                   message_bits_per_item,
-                                  max_memory,
-                                  hashes,
-                                  max_hashes,
+                                  number_if<std::uint64_t>(max_memory),
+                                  number_if<unsigned>(hashes),
+                                  number_if<unsigned>(max_hashes),
                                   maybe_named<layout_id>("layout", layout),
                                   delta_bits_per_item,
                                   delta_fraction,

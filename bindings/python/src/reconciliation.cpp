@@ -37,6 +37,7 @@ class side {
         }
         check_done(session_->receive(message));
     }
+    std::size_t size() const { return keys_.size(); }
     bool done() const { return session_ && session_->done(); }
     const reconcile::outcome& found() const {
         if (!session_) throw exception(error::invalid("nothing has been received yet"));
@@ -135,6 +136,10 @@ void add_results(nb::class_<side_object>& type) {
                                   found.first.received + found.second.received);
         },
         nb::sig("def traffic(self) -> tuple[int, int]"), "Bytes sent and received.");
+    type.def("__repr__", [](side_object& o) {
+        const auto [keys, done] = o.alone([&] { return std::pair(o.body.size(), o.body.done()); });
+        return nb::str("<posy.Reconciliation: {} keys, {}>").format(keys, done ? "done" : "not done");
+    });
 }
 
 }  // namespace

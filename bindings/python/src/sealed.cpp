@@ -5,6 +5,7 @@
 #include "files.hpp"
 #include "keyed.hpp"
 #include "posy/plan.hpp"
+#include "whole.hpp"
 
 namespace posy::python {
 namespace {
@@ -37,14 +38,39 @@ sealed_filter seal(nb::handle source, double rate, bool skip_nulls, unsigned thr
         sealed_filter::make(hash, digests, {.rate = rate, .threads = threads_for(digests.size(), threads)}));
 }
 
+[[noreturn]] void refuse_value(PyObject* kind_of_error, std::size_t row) {
+    raise(kind_of_error, "a value of a map is an int from 0 to 2**64 - 1" + at_index(row));
+}
+
+std::uint64_t value_word(PyObject* value, std::size_t row) {
+    if (!PyIndex_Check(value) || PyBool_Check(value)) refuse_value(PyExc_TypeError, row);
+    const nb::object number = nb::steal(PyNumber_Index(value));
+    if (!number.is_valid()) throw nb::python_error();
+    const unsigned long long word = PyLong_AsUnsignedLongLong(number.ptr());
+    if (PyErr_Occurred()) {  // negative, or above 2^64
+        PyErr_Clear();
+        refuse_value(PyExc_OverflowError, row);
+    }
+    return word;
+}
+
 // Values as words: from a column or from objects.
 std::vector<std::uint64_t> words_of(nb::handle source) {
     std::vector<std::uint64_t> all;
-    batch(source, false).each_key([&](auto value, std::size_t row) {
-        if constexpr (std::same_as<decltype(value), std::uint64_t>)
+    const batch values(source, false);
+    if (!values.in_columns()) {
+        values.each_object([&](PyObject* value, std::size_t row) { all.push_back(value_word(value, row)); });
+        return all;
+    }
+    const bool with_sign =
+        std::ranges::any_of(*values.in_columns(), [](const auto& part) { return part->has_sign(); });
+    values.each_key([&](auto value, std::size_t row) {
+        if constexpr (std::same_as<decltype(value), std::uint64_t>) {
+            if (with_sign && value >> 63 != 0) refuse_value(PyExc_OverflowError, row);
             all.push_back(value);
-        else
-            raise(PyExc_TypeError, "a value of a map is an int from 0 to 2**64 - 1" + at_index(row));
+        } else {
+            refuse_value(PyExc_TypeError, row);
+        }
     });
     return all;
 }
@@ -86,14 +112,15 @@ nb::object lookup(const map_object& o, nb::handle source, bool skip_nulls) {
     const answers<std::uint64_t> values(*keys.size(), "uint64");
     const answers<bool> found(*keys.size(), "bool");
     std::vector<std::optional<std::uint64_t>> some(piece_size);
-    keys.each_digest(o.hash, [&](std::span<const digest> digests, const rows_of_piece& rows) {
+    const auto find = [&](std::span<const digest> digests, const rows_of_piece& rows) {
         o.body.find(digests, std::span(some.data(), digests.size()));
         for (std::size_t i = 0; i < digests.size(); ++i) {
             found.at(rows[i]) = some[i].has_value();
             values.at(rows[i]) = some[i].value_or(0);
         }
-    });
-    return nb::make_tuple(values.array(), found.array());
+    };
+    const std::size_t rows = keys.each_digest(o.hash, find);
+    return nb::make_tuple(values.array(rows), found.array(rows));
 }
 
 void add_sealed_filter(nb::module_& m) {
@@ -104,7 +131,7 @@ void add_sealed_filter(nb::module_& m) {
         ">>> \"pear\" in words, words.items\n(True, 2)\n");
     type.def(
         "__init__",
-        [](sealed_object* self, nb::handle keys, double rate, bool skip_nulls, unsigned threads,
+        [](sealed_object* self, nb::handle keys, double rate, bool skip_nulls, whole_32<"threads"> threads,
            std::optional<std::string> hash, nb::object seed, bool secret) {
             new (self) sealed_object(
                 seal(keys, rate, skip_nulls, threads, {std::move(hash), std::move(seed), secret}));
@@ -132,10 +159,10 @@ void add_map(nb::module_& m) {
     type.def(
         "__init__",
         [](map_object* self, nb::handle keys, nb::handle values, double rate,
-           std::optional<unsigned> value_bits, std::optional<std::string> hash, nb::object seed,
+           std::optional<whole_32<"value_bits">> value_bits, std::optional<std::string> hash, nb::object seed,
            bool secret) {
-            new (self) map_object(
-                make_map(keys, values, rate, value_bits, {std::move(hash), std::move(seed), secret}));
+            new (self) map_object(make_map(keys, values, rate, number_if<unsigned>(value_bits),
+                                           {std::move(hash), std::move(seed), secret}));
         },
         "keys"_a.none(), "values"_a = nb::none(), nb::kw_only(), "rate"_a = 0.01, "value_bits"_a = nb::none(),
         "hash"_a = nb::none(), "seed"_a = nb::none(), "secret"_a = false);

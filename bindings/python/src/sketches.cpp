@@ -1,4 +1,7 @@
 // posy.CountMin, posy.HeavyHitters and posy.DistinctCounter: how often, which most often, how many different.
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
 #include <charconv>
 
 #include "classes.hpp"
@@ -9,6 +12,7 @@
 #include "posy/join_size.hpp"
 #include "posy/plan.hpp"
 #include "posy/typed/counts.hpp"
+#include "whole.hpp"
 
 namespace posy::python {
 namespace {
@@ -27,14 +31,14 @@ nb::object estimates(const counts_object& o, nb::handle source, bool skip_nulls)
     const batch keys = counted_batch(source, skip_nulls);
     const answers<std::uint64_t> found(*keys.size(), "uint64");
     std::vector<std::uint64_t> some(piece_size);
-    keys.each_digest(o.hash, [&](std::span<const digest> digests, const rows_of_piece& rows) {
+    const auto find = [&](std::span<const digest> digests, const rows_of_piece& rows) {
         {
             const std::lock_guard held(o.lock);
             o.body.estimate(digests, std::span(some).first(digests.size()));
         }
         for (std::size_t i = 0; i < digests.size(); ++i) found.at(rows[i]) = some[i];
-    });
-    return found.array();
+    };
+    return found.array(keys.each_digest(o.hash, find));
 }
 
 template <class Object>
@@ -84,7 +88,8 @@ void add_counts(nb::module_& m) {
         "seed"_a = nb::none(), "secret"_a = false);
     type.def(
         "add",
-        [](counts_object& o, nb::handle key, std::uint64_t weight) {
+        [](counts_object& o, nb::handle key, whole<"weight"> times) {
+            const std::uint64_t weight = times;
             const digest d = digest_of(key.ptr(), o.hash);
             return o.briefly([&] { return o.body.add(d, weight); });
         },
@@ -103,14 +108,7 @@ void add_counts(nb::module_& m) {
     type.def("estimate", estimates, "keys"_a.none(), nb::kw_only(), "skip_nulls"_a = false,
              "Many keys: an array of their counts.");
     add_join(type);
-    add_union(type, "__iadd__");
-    type.def(
-        "__eq__",
-        [](const counts_object& a, const counts_object& b) {
-            return a.alone_with(b, [&] { return a.body == b.body; });
-        },
-        nb::is_operator());
-    type.attr("__hash__") = nb::none();
+    add_union(type, "__iadd__", "__add__");
     type.def("__repr__", [](const counts_object& o) {
         return nb::str("<posy.CountMin: {} x {} counters, total {}>")
             .format(o.body.depth(), o.body.width(), o.briefly([&] { return o.body.total(); }));
@@ -160,7 +158,8 @@ nb::object key_back(const std::string& key) {
     return nb::bytes(key.data(), key.size());
 }
 
-nb::list most_common(const hitters_object& o, std::optional<std::uint64_t> most) {
+nb::list most_common(const hitters_object& o, std::optional<whole<"n">> n) {
+    const auto most = number_if<std::uint64_t>(n);
     const auto report = o.alone([&] { return o.body.report(most); });
     nb::list all;
     for (const auto& each : report.keys) all.append(nb::make_tuple(key_back(each.key), each.count));
@@ -177,16 +176,17 @@ void add_hitters(nb::module_& m) {
         ">>> pages.most_common(2)\n[('a', 3), ('b', 2)]\n");
     type.def(
         "__init__",
-        [](hitters_object* self, std::optional<std::uint64_t> top, std::optional<double> share,
-           double epsilon, double delta, std::optional<std::string> hash, nb::object seed, bool secret) {
-            new (self) hitters_object(
-                make_hitters(top, share, epsilon, delta, {std::move(hash), std::move(seed), secret}));
+        [](hitters_object* self, std::optional<whole<"top">> top, std::optional<double> share, double epsilon,
+           double delta, std::optional<std::string> hash, nb::object seed, bool secret) {
+            new (self) hitters_object(make_hitters(number_if<std::uint64_t>(top), share, epsilon, delta,
+                                                   {std::move(hash), std::move(seed), secret}));
         },
         "top"_a = nb::none(), "share"_a = nb::none(), nb::kw_only(), "epsilon"_a = 1e-4, "delta"_a = 0.01,
         "hash"_a = nb::none(), "seed"_a = nb::none(), "secret"_a = false);
     type.def(
         "add",
-        [](hitters_object& o, nb::handle key, std::uint64_t weight) {
+        [](hitters_object& o, nb::handle key, whole<"weight"> times) {
+            const std::uint64_t weight = times;
             with_key(key.ptr(), {}, [&](auto bytes) { count_key(o, bytes, weight); });
         },
         "key"_a.none(), "weight"_a = 1, "Count a key.");
@@ -203,7 +203,7 @@ void add_hitters(nb::module_& m) {
         const digest d = digest_of(key.ptr(), o.hash);
         return o.briefly([&] { return o.body.sketch().estimate(d); });
     });
-    add_union(type, "__iadd__");
+    add_union(type, "__iadd__", "__add__");
     type.def("__repr__", [](const hitters_object& o) {
         return nb::str("<posy.HeavyHitters: total {}>").format(o.briefly([&] {
             return o.body.sketch().total();
@@ -212,6 +212,49 @@ void add_hitters(nb::module_& m) {
     add_table_facts(type, [](const hitters_object& o) -> const count_min& { return o.body.sketch(); });
     add_hash(type);
     add_files(type);
+}
+
+void unite(distinct_object& into, const distinct_object& from) {
+    if (into.hash != from.hash)
+        throw exception(
+            error::mismatch("counters of different hashes or seeds do not unite; with secret=True, "
+                            "count the parts in copies of one empty counter"));
+    into.alone_with(from, [&] { into.body.unite(from.body); });
+}
+
+// Unions and pickles. There is no message of this kind, so that a pickle holds the parts.
+void add_partial_counts(nb::class_<distinct_object>& type) {
+    type.def(
+        "__ior__",
+        [](nb::handle_t<distinct_object> self, const distinct_object& other) {
+            unite(self_of<distinct_object>(self.ptr()), other);
+            return nb::borrow(self);
+        },
+        nb::is_operator());
+    type.def(
+        "__or__",
+        [](const distinct_object& a, const distinct_object& b) {
+            auto both = std::make_unique<distinct_object>(a.briefly([&] { return a.body; }), a.hash);
+            unite(*both, b);
+            return both;
+        },
+        nb::is_operator());
+    type.def("__getstate__", [](const distinct_object& o) {
+        const distinct_counter body = o.briefly([&] { return o.body; });
+        nb::list hashes;
+        for (const std::uint64_t each : body.hashes()) hashes.append(each);
+        return nb::make_tuple(str_of(name_of(o.hash.family())), seed_of(o.hash), hashes,
+                              bytes_of(as_bytes(body.highest_runs())));
+    });
+    type.def("__setstate__",
+             [](distinct_object* self,
+                const std::tuple<std::string, nb::object, std::vector<std::uint64_t>, nb::bytes>& state) {
+                 const auto& [family, seed, hashes, runs] = state;
+                 const std::span highest(static_cast<const std::uint8_t*>(runs.data()), runs.size());
+                 new (self) distinct_object(value_of(distinct_counter::of(hashes, highest)),
+                                            hasher_for({family, seed, false}, hash_family::xxh3));
+             });
+    add_hash(type);
 }
 
 void add_distinct(nb::module_& m) {
@@ -245,6 +288,7 @@ void add_distinct(nb::module_& m) {
     type.def_prop_ro(
         "count", [](const distinct_object& o) { return o.briefly([&] { return o.body.count(); }); },
         "How many different keys there were: an Estimate.");
+    add_partial_counts(type);
     type.def("__repr__", [](const distinct_object& o) {
         return nb::str("<posy.DistinctCounter: {:.6g}>").format(o.briefly([&] {
             return o.body.count().value;

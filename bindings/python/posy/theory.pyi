@@ -1,0 +1,1 @@
+from posy._core.theory import *
