@@ -1,8 +1,11 @@
 #include "posy/http_cache/cache_control.hpp"
 
 #include <algorithm>
+#include <array>
 #include <string_view>
+#include <variant>
 
+#include "posy/http_cache/structured_fields.hpp"
 #include "text.hpp"
 
 namespace posy::http_cache {
@@ -85,6 +88,76 @@ void settle(bool& plain, std::vector<std::string>& listed, const argument& text)
     }
 }
 
+void settle(response_directives& found, std::string_view name, const argument& text) {
+    if (same_name(name, "no-store")) {
+        found.no_store = true;
+    } else if (same_name(name, "no-cache")) {
+        settle(found.no_cache, found.unkept_fields, text);
+    } else if (same_name(name, "private")) {
+        settle(found.is_private, found.unkept_fields, text);
+    } else if (same_name(name, "public")) {
+        found.is_public = true;
+    } else if (same_name(name, "must-revalidate")) {
+        found.must_revalidate = true;
+    } else if (same_name(name, "proxy-revalidate")) {
+        found.proxy_revalidate = true;
+    } else if (same_name(name, "must-understand")) {
+        found.must_understand = true;
+    } else if (same_name(name, "max-age")) {
+        settle(found.max_age, text, 0);
+    } else if (same_name(name, "s-maxage")) {
+        settle(found.s_maxage, text, 0);
+    } else if (same_name(name, "stale-while-revalidate")) {
+        settle(found.stale_while_revalidate, text, 0);
+    } else if (same_name(name, "stale-if-error")) {
+        settle(found.stale_if_error, text, 0);
+    }
+}
+
+// The directive's argument as it would stand in Cache-Control. Nothing: the directive is off (?0).
+struct no_directive {};
+struct wrong_type {};
+std::variant<argument, no_directive, wrong_type> argument_of(std::string_view name,
+                                                             const structured::member& value) {
+    const auto* item = std::get_if<structured::item>(&value);
+    if (!item) return wrong_type{};
+    const bool counts = name == "max-age" || name == "s-maxage" || name.starts_with("stale-");
+    if (const auto* number = std::get_if<std::int64_t>(&item->value)) {
+        if (!counts || *number < 0) return wrong_type{};
+        return argument(std::to_string(*number));
+    }
+    if (counts) return wrong_type{};
+    if (const auto* flag = std::get_if<bool>(&item->value)) {
+        if (!*flag) return no_directive{};
+        return argument{};
+    }
+    const auto* names = std::get_if<std::string>(&item->value);
+    if (!names || (name != "no-cache" && name != "private")) return wrong_type{};
+    return argument(*names);
+}
+
+bool is_known(std::string_view name) {
+    static constexpr std::array<std::string_view, 11> known{
+        "no-store",         "no-cache",        "private", "public",   "must-revalidate",
+        "proxy-revalidate", "must-understand", "max-age", "s-maxage", "stale-while-revalidate",
+        "stale-if-error"};
+    return std::ranges::find(known, name) != known.end();
+}
+
+std::optional<response_directives> targeted_directives_of(const fields& all, std::string_view target) {
+    const auto text = all.combined(target);
+    const auto members = text ? structured::parse_dictionary(*text) : std::nullopt;
+    if (!members || members->empty()) return std::nullopt;
+    response_directives found{.targeted = true};
+    for (const auto& [name, value] : *members) {
+        if (!is_known(name)) continue;
+        const auto said = argument_of(name, value);
+        if (std::holds_alternative<wrong_type>(said)) return std::nullopt;
+        if (const auto* one = std::get_if<argument>(&said)) settle(found, name, *one);
+    }
+    return found;
+}
+
 }  // namespace
 
 request_directives request_directives_of(const fields& all) {
@@ -112,32 +185,12 @@ request_directives request_directives_of(const fields& all) {
 }
 
 response_directives response_directives_of(const fields& all) {
+    for (const auto target : targeted_fields) {
+        if (auto found = targeted_directives_of(all, target)) return *found;
+    }
     response_directives found;
-    const bool well_formed = for_each_directive(all, [&](std::string_view name, const argument& text) {
-        if (same_name(name, "no-store")) {
-            found.no_store = true;
-        } else if (same_name(name, "no-cache")) {
-            settle(found.no_cache, found.unkept_fields, text);
-        } else if (same_name(name, "private")) {
-            settle(found.is_private, found.unkept_fields, text);
-        } else if (same_name(name, "public")) {
-            found.is_public = true;
-        } else if (same_name(name, "must-revalidate")) {
-            found.must_revalidate = true;
-        } else if (same_name(name, "proxy-revalidate")) {
-            found.proxy_revalidate = true;
-        } else if (same_name(name, "must-understand")) {
-            found.must_understand = true;
-        } else if (same_name(name, "max-age")) {
-            settle(found.max_age, text, 0);
-        } else if (same_name(name, "s-maxage")) {
-            settle(found.s_maxage, text, 0);
-        } else if (same_name(name, "stale-while-revalidate")) {
-            settle(found.stale_while_revalidate, text, 0);
-        } else if (same_name(name, "stale-if-error")) {
-            settle(found.stale_if_error, text, 0);
-        }
-    });
+    const bool well_formed = for_each_directive(
+        all, [&](std::string_view name, const argument& text) { settle(found, name, text); });
     if (!well_formed) found.no_store = found.is_private = true;
     return found;
 }

@@ -48,6 +48,8 @@ std::string_view name_of(forward_reason reason) {
             return "miss";
         case forward_reason::request:
             return "request";
+        case forward_reason::partial:
+            return "partial";
         case forward_reason::stale:
             return "stale";
     }
@@ -57,14 +59,18 @@ std::string_view name_of(forward_reason reason) {
 std::string cache_status::text() const {
     std::string member;
     append_item(member, cache);
-    if (hit) member += "; hit";
-    if (forward) member.append("; fwd=").append(name_of(*forward));
-    if (forward_status) member.append("; fwd-status=").append(std::to_string(*forward_status));
-    if (ttl) member.append("; ttl=").append(std::to_string(*ttl));
-    if (stored) member += "; stored";
-    if (collapsed) member += "; collapsed";
-    if (!detail.empty()) append_item(member.append("; detail="), detail);
+    append_parameters(member);
     return member;
+}
+
+void cache_status::append_parameters(std::string& to) const {
+    if (hit) to += "; hit";
+    if (forward) to.append("; fwd=").append(name_of(*forward));
+    if (forward_status) to.append("; fwd-status=").append(std::to_string(*forward_status));
+    if (ttl) to.append("; ttl=").append(std::to_string(*ttl));
+    if (stored) to += "; stored";
+    if (collapsed) to += "; collapsed";
+    if (!detail.empty()) append_item(to.append("; detail="), detail);
 }
 
 }  // namespace posy::http_cache

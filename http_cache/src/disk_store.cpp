@@ -3,9 +3,11 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <mutex>
 #include <optional>
 #include <span>
@@ -13,29 +15,24 @@
 #include <tuple>
 #include <vector>
 
+#include "disk_index.hpp"
 #include "posy/base/file.hpp"
+#include "posy/base/file_lock.hpp"
+#include "posy/base/folder.hpp"
 #include "posy/http_cache/stored_bytes.hpp"
 #include "posy/secret_hash.hpp"
-#include "shelf.hpp"
 
 namespace posy::http_cache {
 
 namespace fs = std::filesystem;
-
-struct disk_store::index {
-    index(std::uint64_t budget, base::descriptor claim, observer* watching)
-        : directory(std::move(claim)), files(budget, watching) {}
-
-    const base::descriptor directory;  // ours alone while this is open
-    mutable std::mutex lock;
-    shelf<label> files;
-};
 
 namespace {
 
 constexpr std::string_view hex_digits = "0123456789abcdef";
 constexpr std::size_t name_length = 32;
 constexpr std::size_t key_size = 16;
+// How often a write to a full file system is tried again, each time after giving back twice as much.
+constexpr int rounds_for_space = 4;
 
 void append_hex(std::string& to, std::uint64_t value) {
     for (int shift = 60; shift >= 0; shift -= 4) to += hex_digits[value >> shift & 15];
@@ -105,13 +102,21 @@ std::optional<label> label_in(const fs::path& path, const hasher& names) {
     return std::move(*found);
 }
 
+// Nothing is wrong with a file that cannot be opened for want of a descriptor.
+bool out_of_descriptors(int reason) { return reason == EMFILE || reason == ENFILE; }
+
 struct reading {
     stored found;
     bool no_room = false;  // nothing is wrong with the file
+    bool no_descriptor = false;
+    bool gone = false;  // evicted meanwhile, or taken away by someone else
 };
 
 reading response_in(const fs::path& path, const label& expected, const std::shared_ptr<room>& within) {
+    errno = 0;  // it stays that for what is no regular file
     const auto file = base::open_regular(path);
+    if (!file && out_of_descriptors(errno)) return {.no_descriptor = true};
+    if (!file && errno == ENOENT) return {.gone = true};
     const auto start = file ? start_of(file->get()) : std::nullopt;
     if (!start) return {};
     const auto& [head, sizes] = *start;
@@ -134,7 +139,7 @@ result<base::descriptor> claim(const fs::path& directory) {
         ::open((directory / "lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600));
     if (file.get() < 0) return base::system_error("cannot open its file 'lock'");
     if (::flock(file.get(), LOCK_EX | LOCK_NB) == 0) return file;
-    if (errno == EWOULDBLOCK) return error::busy("another process uses it; stop that one first");
+    if (errno == EWOULDBLOCK) return base::used_by(base::flock_holder(file.get()));
     return base::system_error("cannot lock it");
 }
 
@@ -198,11 +203,14 @@ std::uint64_t disk_store::largest() const {
     return how_.largest == 0 ? most : std::min(most, how_.largest);
 }
 
-std::uint64_t disk_store::counted(const label& of, std::uint64_t bytes) const {
-    if (how_.index_bytes == 0) return bytes;
-    std::uint64_t entry = index_overhead + 3 * of.url.size() + of.variant.key.size();
-    for (const auto& name : of.variant.names) entry += sizeof(std::string) + name.size();
-    return std::max(bytes, entry * (how_.bytes / how_.index_bytes + 1));
+filed disk_store::measured(label of, std::uint64_t bytes) const {
+    filed file(std::move(of));
+    file.bytes = bytes;
+    file.entry = index_overhead + 3 * file.url.size() + file.variant.key.size();
+    for (const auto& name : file.variant.names) file.entry += sizeof(std::string) + name.size();
+    const std::uint64_t share = how_.index_bytes == 0 ? 0 : how_.bytes / how_.index_bytes + 1;
+    file.size = std::max(bytes, file.entry * share);
+    return file;
 }
 
 fs::path disk_store::path_of(const label& of) const {
@@ -210,9 +218,21 @@ fs::path disk_store::path_of(const label& of) const {
     return how_.directory / name.substr(0, 2) / name;
 }
 
-void disk_store::remove_file(const label& of) const {
-    std::error_code ignored;
-    fs::remove(path_of(of), ignored);
+// With the lock held: for files that leave the index.
+auto disk_store::dropping() {
+    return [this](const filed& file) {
+        index_->gone(file);
+        (void)remove_file(file);
+    };
+}
+
+// The bytes that this gave back to the file system, about.
+std::uint64_t disk_store::remove_file(const label& of) const {
+    const auto path = path_of(of);
+    struct stat was {};
+    const bool known = ::lstat(path.c_str(), &was) == 0;
+    if (::unlink(path.c_str()) != 0 || !known) return 0;
+    return static_cast<std::uint64_t>(std::max<std::int64_t>(was.st_size, was.st_blocks * 512));
 }
 
 result<std::unique_ptr<disk_store>> disk_store::open(const disk_options& options, observer* watching) {
@@ -233,9 +253,15 @@ result<std::unique_ptr<disk_store>> disk_store::open(const disk_options& options
     return opened;
 }
 
+result<void> disk_store::check(const disk_options& options) {
+    if (auto checked = check_ours(options.directory); !checked)
+        return checked.error().behind(options.directory.string());
+    return base::check_folder(options.directory);
+}
+
 // Before anyone else has the store: no lock.
 void disk_store::scan() {
-    std::vector<label> found;
+    std::vector<filed> found;
     for_each_in(how_.directory, [&](const fs::directory_entry& folder) {
         const auto digits = folder.path().filename().string();
         // A link leads to files of someone else, whatever they are called.
@@ -246,31 +272,37 @@ void disk_store::scan() {
             if (!is_ours(name, digits)) return;
             auto label = name.size() == name_length ? label_in(file.path(), names_) : std::nullopt;
             if (label && label->size <= largest()) {
-                label->size = counted(*label, label->size);
-                found.push_back(std::move(*label));
+                const std::uint64_t bytes = label->size;
+                found.push_back(measured(std::move(*label), bytes));
             } else {  // damaged, left over from a kill, or put there by someone: a folder stays
+                if (!label && name.size() == name_length) index_->tell_of_damage(file.path());
                 fs::remove(file.path(), wrong);
             }
         });
     });
-    std::ranges::sort(found, {}, [](const label& l) { return std::tie(l.received, l.url, l.variant.key); });
+    std::ranges::sort(found, {}, [](const filed& l) { return std::tie(l.received, l.url, l.variant.key); });
     for (auto& label : found) {
-        const auto item = std::make_shared<const http_cache::label>(std::move(label));
-        const auto drop = [&](const http_cache::label& gone) { remove_file(gone); };
-        if (!index_->files.put(item, drop)) remove_file(*item);
+        const auto item = std::make_shared<const filed>(std::move(label));
+        if (!index_->files.fits(item->size) || !index_->put(item, dropping())) (void)remove_file(*item);
     }
 }
 
 stored disk_store::find(std::string_view url, const request_head& request,
                         const std::shared_ptr<room>& within) {
     std::unique_lock guard(index_->lock);
-    const auto item = index_->files.find(url, request.fields);
+    const auto item = index_->files.find(hash::digested(url), request.fields);
     guard.unlock();
     if (!item) return nullptr;
-    if (auto read = response_in(path_of(*item), *item, within); read.found || read.no_room) return read.found;
-    // Damaged, or taken away by someone else meanwhile, and then the index knows already.
+    const auto read = response_in(path_of(*item), *item, within);
+    if (read.found || read.no_room) return read.found;
     guard.lock();
-    index_->files.erase(item, [&](const label& gone) { remove_file(gone); });
+    if (read.no_descriptor) {
+        ++index_->unread;
+        return nullptr;
+    }
+    // Damaged, or taken away by someone else meanwhile, and then the index knows already.
+    if (!read.gone) index_->tell_of_damage(path_of(*item));
+    index_->files.erase(item, dropping());
     return nullptr;
 }
 
@@ -279,38 +311,71 @@ bool disk_store::has(std::string_view url) const {
     return index_->files.has(url);
 }
 
+// With errno, when that is what failed.
+result<base::atomic_file> disk_store::write(const stored_response& response, std::string_view head) const {
+    const auto path = path_of(response);
+    std::error_code wrong;
+    fs::create_directory(path.parent_path(), wrong);
+    if (errno = wrong.value(); wrong) return base::system_error("cannot make a folder");
+    if (fs::is_symlink(path.parent_path(), wrong)) return error::input_output("its folder is a link");
+    auto file = base::atomic_file::in_place_of(path);
+    if (!file) return file;
+    for (const std::string_view part : {head, std::string_view(*response.body)}) {
+        if (auto done = base::write_fully(file->get(), as_byte_view(part)); !done) return done.error();
+    }
+    return file;
+}
+
+// With the lock held. False: there is nothing left to evict.
+bool disk_store::give_back(std::uint64_t bytes) {
+    std::uint64_t given = 0;
+    const auto drop = [&](const filed& file) {
+        index_->gone(file);
+        given += remove_file(file);
+    };
+    while (given < bytes) {
+        if (!index_->files.evict_one(drop)) return false;
+        ++index_->for_space;
+    }
+    return true;
+}
+
 result<bool> disk_store::put(const stored_response& response) {
     const auto head = head_bytes(response);
-    auto item = std::make_shared<label>(response);
     const std::uint64_t size = head.size() + response.body->size();
-    item->size = counted(*item, size);
-    const auto drop = [&](const label& gone) { remove_file(gone); };
-    const auto write = [&]() -> result<base::atomic_file> {
-        const auto path = path_of(response);
-        std::error_code ignored;
-        fs::create_directory(path.parent_path(), ignored);
-        if (fs::is_symlink(path.parent_path(), ignored)) return error::input_output("its folder is a link");
-        auto file = base::atomic_file::in_place_of(path);
-        if (!file) return file;
-        for (const std::string_view part : {std::string_view(head), std::string_view(*response.body)}) {
-            if (auto done = base::write_fully(file->get(), as_byte_view(part)); !done) return done.error();
-        }
-        return file;
-    };
+    auto item = std::make_shared<const filed>(measured(response, size));
     const bool right = head.size() <= stored_prefix_size + most_stored_head && size <= largest() &&
                        index_->files.fits(item->size);
-    auto file = right ? write() : error::too_large("too large");
-    const std::lock_guard guard(index_->lock);
-    auto placed = file ? file->commit(base::durability::kill) : file.error();
-    if (placed) return index_->files.put(std::move(item), drop);
-    index_->files.erase_variant(response, drop);
-    if (!right) return false;
-    return placed.error();
+    for (int round = 0;; ++round) {
+        errno = 0;
+        auto file = right ? write(response, head) : error::too_large("too large");
+        const std::lock_guard guard(index_->lock);
+        auto placed = file ? file->commit(base::durability::kill) : file.error();
+        const int reason = errno;
+        if (placed) return index_->put(std::move(item), dropping());
+        index_->files.erase_variant(response, dropping());
+        if (!right) return false;
+        const bool full = reason == ENOSPC || reason == EDQUOT;
+        if (full && round < rounds_for_space && give_back(size << round)) continue;
+        ++index_->unwritten;
+        return placed.error();
+    }
 }
 
 bool disk_store::erase(std::string_view url) {
     const std::lock_guard guard(index_->lock);
-    return index_->files.erase(url, [&](const label& gone) { remove_file(gone); });
+    return index_->files.erase(url, dropping());
+}
+
+void disk_store::erase_variant(const label& of) {
+    const std::lock_guard guard(index_->lock);
+    index_->files.erase_variant(of, dropping());
+}
+
+moment disk_store::answered(const label& of) const {
+    const std::lock_guard guard(index_->lock);
+    const auto same = index_->files.same(of);
+    return same ? same->answered : 0;
 }
 
 void disk_store::for_each_url(const std::function<void(std::string_view)>& visit) const {
@@ -320,7 +385,13 @@ void disk_store::for_each_url(const std::function<void(std::string_view)>& visit
 
 store_counts disk_store::counts() const {
     const std::lock_guard guard(index_->lock);
-    return index_->files.counts();
+    auto counts = index_->files.counts();
+    counts.bytes = index_->bytes;
+    counts.entries = index_->entries;
+    counts.for_space = index_->for_space;
+    counts.unwritten = index_->unwritten;
+    counts.unread = index_->unread;
+    return counts;
 }
 
 }  // namespace posy::http_cache

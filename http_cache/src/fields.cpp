@@ -27,8 +27,8 @@ std::size_t end_of_member(std::string_view list, std::size_t from, bool& quotes_
 
 }  // namespace
 
-bool same_name(std::string_view a, std::string_view b) {
-    return std::ranges::equal(a, b, [](char x, char y) { return lower(x) == lower(y); });
+bool same_letters(std::string_view a, std::string_view b) {
+    return std::equal(a.begin(), a.end(), b.begin(), [](char x, char y) { return lower(x) == lower(y); });
 }
 
 std::vector<std::string_view> list_members(std::string_view list) {

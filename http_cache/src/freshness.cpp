@@ -30,7 +30,7 @@ bool heuristically_cacheable(unsigned status) {
 }
 
 bool has_explicit_lifetime(const fields& response, const response_directives& directives) {
-    return directives.s_maxage || directives.max_age || response.has("Expires");
+    return directives.s_maxage || directives.max_age || (!directives.targeted && response.has("Expires"));
 }
 
 seconds freshness_lifetime(const response_head& response, const response_directives& directives,
@@ -38,7 +38,7 @@ seconds freshness_lifetime(const response_head& response, const response_directi
     if (directives.s_maxage) return *directives.s_maxage;
     if (directives.max_age) return *directives.max_age;
     const seconds date = date_in(response.fields, "Date", received).value_or(received);
-    if (response.fields.has("Expires")) {
+    if (!directives.targeted && response.fields.has("Expires")) {
         const auto expires = date_in(response.fields, "Expires", received);
         if (!expires || repeats_differently(response.fields, "Expires")) return 0;
         return std::clamp(*expires - date, seconds{0}, most_seconds);

@@ -19,13 +19,14 @@ constexpr seconds fifty_years = 50 * seconds{31556952};  // of 365.2425 days
 constexpr seconds first_moment = -62167219200;           // 0000-01-01 00:00:00
 constexpr seconds last_moment = 253402300799;            // 9999-12-31 23:59:59
 
-// Reads a date from left to right; the first thing that does not fit makes all of it wrong.
+// Reads a date from left to right; the first thing that does not fit makes all of it wrong. Letters may have
+// any case: some origins shout.
 class scanner {
   public:
     explicit scanner(std::string_view text) : rest_(text) {}
 
     bool skip(std::string_view literal) {
-        const bool there = rest_.starts_with(literal);
+        const bool there = same_name(rest_.substr(0, literal.size()), literal);
         if (there) rest_.remove_prefix(literal.size());
         return there;
     }

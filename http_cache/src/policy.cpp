@@ -4,6 +4,7 @@
 #include <array>
 
 #include "posy/http_cache/freshness.hpp"
+#include "posy/http_cache/url.hpp"
 #include "text.hpp"
 
 namespace posy::http_cache {
@@ -13,6 +14,11 @@ namespace {
 // Statuses whose meaning for a cache is known here: must-understand asks for that.
 bool understood(unsigned status) {
     return heuristically_cacheable(status) || status == 302 || status == 303 || status == 307;
+}
+
+bool reads(const request_head& request) {
+    const std::string_view method = request.method;
+    return method == "GET" || method == "HEAD";
 }
 
 bool has_content(const request_head& request) {
@@ -49,8 +55,8 @@ bool may_store(const request_head& request, const response_head& response, const
 }  // namespace
 
 bool may_look_up(const request_head& request) {
-    return (request.method == "GET" || request.method == "HEAD") && !has_content(request) &&
-           !request.fields.has("If-Match") && !request.fields.has("If-Unmodified-Since");
+    return reads(request) && !has_content(request) && !request.fields.has("If-Match") &&
+           !request.fields.has("If-Unmodified-Since");
 }
 
 bool answers_plain_get(unsigned status) {
@@ -61,6 +67,15 @@ bool answers_plain_get(unsigned status) {
 bool for_everyone(const request_head& request, const response_head& response) {
     return !request.fields.has("Authorization") ||
            shared_despite_authorization(response_directives_of(response.fields));
+}
+
+bool stands_for_get(const request_head& request, std::string_view url, const response_head& response) {
+    if (request.method != "POST" || response.status != 200 || request.fields.has("Range")) return false;
+    const auto elsewhere = [url](const auto& field) {
+        return same_name(field.name, "Content-Location") && resolved_url(url, field.value) != url;
+    };
+    return response.fields.has("Content-Location") && std::ranges::none_of(response.fields, elsewhere) &&
+           has_explicit_lifetime(response.fields, response_directives_of(response.fields));
 }
 
 bool storable(const request_head& request, const response_head& response, seconds received) {
@@ -74,8 +89,7 @@ bool storable(const request_head& request, const response_head& response, second
 
 decision decide(const request_head& request, const stored_response* found, seconds now) {
     if (!may_look_up(request)) {
-        const bool by_method = request.method != "GET" && request.method != "HEAD";
-        return {verdict::forward, by_method ? forward_reason::method : forward_reason::bypass};
+        return {verdict::forward, reads(request) ? forward_reason::bypass : forward_reason::method};
     }
     const auto wants = request_directives_of(request.fields);
     const auto ask = [&](forward_reason why) {

@@ -15,9 +15,9 @@
 
 #include "posy/http_cache/memory_store.hpp"
 #include "posy/http_cache/observer.hpp"
+#include "posy/http_cache/s3_fifo.hpp"
 #include "posy/http_cache/stored_response.hpp"
 #include "posy/secret_hash.hpp"
-#include "s3_fifo.hpp"
 
 namespace posy::http_cache {
 
@@ -37,14 +37,20 @@ class shelf {
     bool has(std::string_view url) const { return table_.find(url) != table_.end(); }
 
     // The newest variant that matches, or null.
-    item find(std::string_view url, const fields& request) {
+    item find(const hash::digested& url, const fields& request) {
         const handle* found = select(url, request);
         if (!found) return nullptr;
         queues_.use(*found);
         return (*found)->value;
     }
-    item peek(std::string_view url, const fields& request) const {
+    item peek(const hash::digested& url, const fields& request) const {
         const handle* found = select(url, request);
+        return found ? (*found)->value : nullptr;
+    }
+
+    // The one that put() would replace, or null.
+    item same(const label& of) const {
+        const handle* found = same_variant(of);
         return found ? (*found)->value : nullptr;
     }
 
@@ -52,10 +58,7 @@ class shelf {
     // fit, and what it should have replaced is gone.
     template <class Dropped>
     bool put(item object, const Dropped& dropped) {
-        const auto evicted = [&](handle at) {
-            ++evictions_;
-            forget(at, dropped);
-        };
+        const auto evicted = evicting(dropped);
         if (!fits(object->size)) {
             erase_variant(*object, dropped);
             return false;
@@ -77,6 +80,12 @@ class shelf {
         variants.push_back(at);
         if (watching_ && variants.size() == 1) watching_->entered(url);
         return true;
+    }
+
+    // Evicts the next object in turn, although there is room for it. False: there is none.
+    template <class Dropped>
+    bool evict_one(const Dropped& dropped) {
+        return queues_.evict_one(evicting(dropped));
     }
 
     // All variants.
@@ -102,6 +111,12 @@ class shelf {
     void for_each_url(const Visit& visit) const {
         for (const auto& [url, variants] : table_) visit(url);
     }
+    template <class Visit>
+    void for_each(const Visit& visit) const {
+        for (const auto& [url, variants] : table_) {
+            for (const handle& at : variants) visit(*at->value);
+        }
+    }
     store_counts counts() const { return {queues_.bytes(), queues_.size(), table_.size(), evictions_}; }
 
   private:
@@ -110,7 +125,7 @@ class shelf {
 
     static seconds received(const handle& at) { return at->value->received; }
 
-    const handle* select(std::string_view url, const fields& request) const {
+    const handle* select(const hash::digested& url, const fields& request) const {
         const auto found = table_.find(url);
         if (found == table_.end()) return nullptr;
         const handle* newest = nullptr;
@@ -129,6 +144,13 @@ class shelf {
         return same == found->second.end() ? nullptr : &*same;
     }
 
+    template <class Dropped>
+    auto evicting(const Dropped& dropped) {
+        return [this, &dropped](handle at) {
+            ++evictions_;
+            forget(at, dropped);
+        };
+    }
     // Out of the table, and the news of it.
     template <class Dropped>
     void forget(handle at, const Dropped& dropped) {

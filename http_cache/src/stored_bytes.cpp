@@ -164,6 +164,10 @@ result<stored> parse_stored(byte_view prefix_and_head, std::shared_ptr<const std
     parts.initial_age = static_cast<seconds>(from.number<std::uint64_t>());
     parts.head = head_from(from);
     if (from.finish()) return from.finish()->in_part_at(stored_prefix_size);
+    // The clock that dated it may have been ahead and set back before Date was compared with it. Whoever
+    // starts with the right time would take it for younger than it is.
+    parts.initial_age =
+        std::max(parts.initial_age, initial_age(parts.head.fields, parts.received, parts.received));
     const auto before = prefix_and_head.size();
     if (body->size() != sizes->body)
         return error::damaged("the body is cut off, or more than the body", before + body->size());

@@ -1,6 +1,7 @@
 #include "posy/http_cache/stored_response.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <utility>
 
 #include "posy/http_cache/freshness.hpp"
@@ -35,6 +36,25 @@ void append_on_one_line(std::string& to, std::string_view text) {
 
 }  // namespace
 
+moment next_moment() {
+    static std::atomic<moment> last{0};
+    return ++last;
+}
+
+std::partial_ordering by_news(const stored_response& a, const stored_response& b) {
+    if (a.asked > b.answered) return std::partial_ordering::greater;
+    if (b.asked > a.answered) return std::partial_ordering::less;
+    const auto date = [](const stored_response& of) {
+        return parse_http_date(of.head.fields.find("Date").value_or(""), of.received).value_or(of.received);
+    };
+    if (const auto of_a = date(a), of_b = date(b); of_a != of_b) return of_a <=> of_b;
+    const bool a_confirms = a.asked == a.answered, b_confirms = b.asked == b.answered;
+    if (a_confirms || b_confirms) return b_confirms <=> a_confirms;
+    const auto tag = a.head.fields.find("ETag"), other = b.head.fields.find("ETag");
+    const bool same = tag && other ? *tag == *other : a.body == b.body || *a.body == *b.body;
+    return same ? std::partial_ordering::equivalent : std::partial_ordering::unordered;
+}
+
 digest name_of(const label& of, const hasher& hash) {
     std::string text;
     text.reserve(of.url.size() + 1 + of.variant.key.size());
@@ -53,25 +73,30 @@ std::uint64_t head_cost(const response_head& head, std::string_view url) {
     return all + allocated(wire_size(head) + 1) + 3 * cost_of(url) + stored_overhead;
 }
 
-stored completed(stored_response parts) {
-    parts.directives = response_directives_of(parts.head.fields);
-    parts.directives.unkept_fields = {};  // they are not there
-    parts.lifetime = freshness_lifetime(parts.head, parts.directives, parts.received);
-    parts.wire_head = wire_text(parts.head);
-    parts.size = parts.body->size() + head_cost(parts.head, parts.url) + cost_of(parts.variant);
+stored completed(stored_response made) {
+    made.directives = response_directives_of(made.head.fields);
+    made.directives.unkept_fields = {};  // they are not there
+    made.lifetime = freshness_lifetime(made.head, made.directives, made.received);
+    made.wire_head = wire_text(made.head);
+    const auto beside = head_cost(made.head, made.url);
+    made.size =
+        (made.parts ? made.parts->bytes() + made.parts->texts() * beside : made.body->size() + beside) +
+        cost_of(made.variant);
     // What grew on its way here has room to spare; a copy has not.
-    parts.head = response_head(parts.head);
-    static_cast<label&>(parts) = label(parts);
-    return std::make_shared<const stored_response>(std::move(parts));
+    made.head = response_head(made.head);
+    static_cast<label&>(made) = label(made);
+    return std::make_shared<const stored_response>(std::move(made));
 }
 
-stored make_stored(std::string url, const request_head& request, response_head response,
-                   std::shared_ptr<const std::string> body, exchange_times times) {
+namespace {
+
+// `made` has the URL, and the body or parts of one.
+stored assembled(stored_response made, const request_head& request, response_head response,
+                 exchange_times times) {
     auto& all = response.fields;
     remove_hop_by_hop(all);
     for (const auto& name : response_directives_of(all).unkept_fields) all.erase(name);
-    stored_response parts;
-    parts.initial_age = initial_age(all, times.requested - times.ahead, times.time_of_day());
+    made.initial_age = initial_age(all, times.requested - times.ahead, times.time_of_day());
     all.erase("Age");
     if (!parse_http_date(all.find("Date").value_or(""), times.time_of_day())) {
         all.set("Date", http_date(times.time_of_day()));
@@ -79,14 +104,33 @@ stored make_stored(std::string url, const request_head& request, response_head r
     if (response.status == 204) {  // has no content, and may not speak of its length (RFC 9110, 8.6)
         all.erase("Content-Length");
     } else {
-        all.set("Content-Length", std::to_string(body->size()));
+        all.set("Content-Length", std::to_string(made.length()));
     }
-    parts.url = std::move(url);
-    parts.variant = variant_of(request.fields, all);
-    parts.received = times.received;
-    parts.head = std::move(response);
-    parts.body = std::move(body);
-    return completed(std::move(parts));
+    made.variant = variant_of(request.fields, all);
+    made.received = times.received;
+    made.answered = times.answered == 0 ? next_moment() : times.answered;
+    made.asked = times.asked == 0 ? made.answered : times.asked;
+    made.head = std::move(response);
+    return completed(std::move(made));
+}
+
+}  // namespace
+
+stored make_stored(std::string url, const request_head& request, response_head response,
+                   std::shared_ptr<const std::string> body, exchange_times times) {
+    stored_response made;
+    made.url = std::move(url);
+    made.body = std::move(body);
+    return assembled(std::move(made), request, std::move(response), times);
+}
+
+stored with_head(const stored_response& kept, const request_head& request, response_head response,
+                 exchange_times times) {
+    stored_response made;
+    made.url = kept.url;
+    made.body = kept.body;
+    made.parts = kept.parts;
+    return assembled(std::move(made), request, std::move(response), times);
 }
 
 std::string wire_text(const response_head& head) {

@@ -14,9 +14,15 @@ namespace posy::http_cache {
 
 inline char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; }
 
+inline void append_lower_case(std::string& to, std::string_view text) {
+    const auto before = to.size();
+    to += text;
+    for (std::size_t i = before; i < to.size(); ++i) to[i] = lower(to[i]);
+}
+
 inline std::string lower_case(std::string_view text) {
-    std::string result(text);
-    for (char& c : result) c = lower(c);
+    std::string result;
+    append_lower_case(result, text);
     return result;
 }
 

@@ -31,26 +31,32 @@ std::optional<url_parts> parts_of(std::string_view url) {
     const auto colon = url.find("://");
     if (colon == npos || !is_scheme(url.substr(0, colon))) return std::nullopt;
     const auto rest = url.substr(colon + 3);
-    const auto after = std::min(rest.find_first_of("/?"), rest.size());
+    const auto after = static_cast<std::size_t>(
+        std::ranges::find_if(rest, [](char c) { return c == '/' || c == '?'; }) - rest.begin());
     const auto query = std::min(rest.find('?', after), rest.size());
     if (after == 0) return std::nullopt;
     return url_parts{url.substr(0, colon), rest.substr(0, after), rest.substr(after, query - after),
                      rest.substr(query)};
 }
 
-// The host in lower case, and the port unless it is the scheme's own; what names a user stays as it is.
-std::string normal_authority(std::string_view scheme, std::string_view authority) {
-    const auto at = authority.rfind('@');
-    const auto user = authority.substr(0, at == npos ? 0 : at + 1);
-    auto host = lower_case(authority.substr(user.size()));
+// The host in lower case, and the port as a number unless it is the scheme's own; what names a user stays as
+// it is. False: there is no host.
+bool append_authority(std::string& to, const url_parts& parts) {
+    const auto at = parts.authority.rfind('@');
+    const auto user = parts.authority.substr(0, at == npos ? 0 : at + 1);
+    auto host = parts.authority.substr(user.size());
     const auto colon = host.rfind(':');
-    if (colon != std::string::npos && host.find(']', colon) == std::string::npos) {
-        const auto port = std::string_view(host).substr(colon + 1);
-        if (port.empty() || (scheme == "http" && port == "80") || (scheme == "https" && port == "443")) {
-            host.resize(colon);
-        }
+    if (colon != npos && host.find(']', colon) == npos) {
+        auto port = host.substr(colon + 1);
+        while (port.size() > 1 && port.front() == '0') port.remove_prefix(1);
+        const bool usual = port.empty() || (port == "80" && same_name(parts.scheme, "http")) ||
+                           (port == "443" && same_name(parts.scheme, "https"));
+        append_lower_case(to.append(user), host.substr(0, colon));
+        if (!usual) to.append(":").append(port);
+        return colon > 0;
     }
-    return std::string(user) + host;
+    append_lower_case(to.append(user), host);
+    return !host.empty();
 }
 
 // RFC 3986, 5.2.4: what "." and ".." mean is done, segment by segment.
@@ -85,12 +91,14 @@ bool is_safe(std::string_view method) {
 std::optional<std::string> normal_url(std::string_view url) {
     const auto parts = parts_of(url);
     if (!parts) return std::nullopt;
-    const auto scheme = lower_case(parts->scheme);
-    const auto authority = normal_authority(scheme, parts->authority);
-    if (authority.empty() || authority.ends_with('@')) return std::nullopt;
-    std::string normal = scheme + "://" + authority;
+    std::string normal;
+    normal.reserve(url.size() + 1);
+    append_lower_case(normal, parts->scheme);
+    normal += "://";
+    if (!append_authority(normal, *parts)) return std::nullopt;
     normal += parts->path.empty() ? "/" : parts->path;
-    return normal += parts->query;
+    normal += parts->query;
+    return normal;
 }
 
 bool same_origin(std::string_view a, std::string_view b) {

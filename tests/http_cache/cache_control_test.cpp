@@ -141,5 +141,33 @@ TEST(cache_control, pragma_counts_only_alone) {
     EXPECT_FALSE(response_directives_of(with({{"Pragma", "no-cache"}})).no_cache);
 }
 
+// RFC 9213: the field for caches like this one stands in for Cache-Control and Expires.
+TEST(cache_control, targeted_fields_come_first) {
+    const auto says = [](std::string_view targeted, std::string_view general = "no-store") {
+        return response_directives_of(with({{"Cache-Control", general}, {"CDN-Cache-Control", targeted}}));
+    };
+    const auto found = says("max-age=3600, foobar");
+    EXPECT_TRUE(found.targeted);
+    EXPECT_FALSE(found.no_store);
+    EXPECT_EQ(found.max_age, 3600);
+    EXPECT_EQ(says("max-age=99999999999").max_age, most_seconds);
+    EXPECT_TRUE(says("no-store", "max-age=9").no_store);
+    EXPECT_TRUE(says("private", "max-age=9").is_private);
+    EXPECT_TRUE(says("no-cache", "max-age=9").no_cache);
+    EXPECT_EQ(says("no-cache=\"A, B\"").unkept_fields, (std::vector<std::string>{"A", "B"}));
+    EXPECT_FALSE(says("no-store=?0, max-age=1").no_store);
+    EXPECT_EQ(says("max-age=1;x=2").max_age, 1);
+}
+
+TEST(cache_control, targeted_fields_that_do_not_parse_are_not_there) {
+    for (const auto* wrong : {"", "max-age=10, &&&", "max-age=\"10\"", "max-age=1.5", "max-age", "max-age =1",
+                              "MaX-age=1", "max-age=-1", "no-store=1", "public=(a)"}) {
+        const auto found =
+            response_directives_of(with({{"Cache-Control", "no-store"}, {"CDN-Cache-Control", wrong}}));
+        EXPECT_FALSE(found.targeted) << wrong;
+        EXPECT_TRUE(found.no_store) << wrong;
+    }
+}
+
 }  // namespace
 }  // namespace posy::http_cache

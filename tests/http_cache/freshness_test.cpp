@@ -84,5 +84,15 @@ TEST(freshness, age_on_arrival) {
     EXPECT_EQ(age({{"Age", "99999999999999999999"}}), most_seconds);
 }
 
+TEST(freshness, expires_does_not_count_beside_a_targeted_field) {
+    const auto head =
+        answer(200, {{"CDN-Cache-Control", "max-age=5"}, {"Expires", "0"}, {"Cache-Control", "max-age=9"}});
+    EXPECT_EQ(freshness_lifetime(head, response_directives_of(head.fields), noon), 5);
+    const auto other =
+        answer(200, {{"CDN-Cache-Control", "public"}, {"Expires", "Mon, 01 Jan 2034 12:00:00 GMT"}});
+    EXPECT_EQ(freshness_lifetime(other, response_directives_of(other.fields), noon), 0);
+    EXPECT_FALSE(has_explicit_lifetime(other.fields, response_directives_of(other.fields)));
+}
+
 }  // namespace
 }  // namespace posy::http_cache

@@ -14,7 +14,9 @@ constexpr seconds in_2024 = 1704067200;
 TEST(http_date, reads_the_three_forms) {
     for (const auto* text :
          {"Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994",
-          "  Sun, 06 Nov 1994 08:49:37 GMT\t", "Mon, 06 Nov 1994 08:49:37 GMT"}) {  // the wrong weekday
+          "  Sun, 06 Nov 1994 08:49:37 GMT\t", "SUN, 06 nov 1994 08:49:37 Gmt",
+          "SUNDAY, 06-NOV-94 08:49:37 gmt", "sun nov  6 08:49:37 1994",
+          "Mon, 06 Nov 1994 08:49:37 GMT"}) {  // the wrong weekday
         EXPECT_EQ(parse_http_date(text, in_2024), in_1994) << text;
     }
     EXPECT_EQ(parse_http_date("Thu Jan  1 00:00:00 1970", 0), 0);
@@ -34,7 +36,6 @@ TEST(http_date, refuses_everything_else) {
                              "Sun, 6 Nov 1994 08:49:37 GMT",
                              "Sun, 06 Nov 94 08:49:37 GMT",
                              "Sun 06 Nov 1994 08:49:37 GMT",
-                             "Sun, 06 nov 1994 08:49:37 GMT",
                              "Sun, 31 Nov 1994 08:49:37 GMT",
                              "Wed, 29 Feb 2023 08:49:37 GMT",
                              "Sun, 00 Nov 1994 08:49:37 GMT",

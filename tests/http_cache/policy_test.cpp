@@ -220,5 +220,28 @@ TEST(policy, what_answers_a_password_is_for_its_owner) {
     EXPECT_TRUE(for_everyone(get(), answer(304)));
 }
 
+// RFC 9110, 9.3.3
+TEST(policy, an_answer_to_post_may_stand_for_one_to_get) {
+    const auto stands = [](field_list list, unsigned status = 200, std::string method = "POST") {
+        return stands_for_get(get({}, std::move(method)), "http://example.org/a", answer(status, list));
+    };
+    EXPECT_TRUE(stands({{"Cache-Control", "max-age=9"}, {"Content-Location", "http://EXAMPLE.org/a"}}));
+    EXPECT_TRUE(stands({{"Expires", noon_text}, {"Content-Location", "/a"}}));
+    EXPECT_FALSE(stands({{"Content-Location", "/a"}}));
+    // Several say the same, or nothing that can be relied on.
+    const auto twice = [&](const char* first, const char* second) {
+        return stands(
+            {{"Cache-Control", "max-age=9"}, {"Content-Location", first}, {"Content-Location", second}});
+    };
+    EXPECT_TRUE(twice("/a", "http://example.org/a"));
+    EXPECT_FALSE(twice("/a", "/b"));
+    EXPECT_FALSE(twice("/b", "/a"));
+    EXPECT_FALSE(stands({{"Cache-Control", "max-age=9"}}));
+    EXPECT_FALSE(stands({{"Cache-Control", "max-age=9"}, {"Content-Location", "/b"}}));
+    EXPECT_FALSE(stands({{"Cache-Control", "max-age=9"}, {"Content-Location", "http://other/a"}}));
+    EXPECT_FALSE(stands({{"Cache-Control", "max-age=9"}, {"Content-Location", "/a"}}, 201));
+    EXPECT_FALSE(stands({{"Cache-Control", "max-age=9"}, {"Content-Location", "/a"}}, 200, "PUT"));
+}
+
 }  // namespace
 }  // namespace posy::http_cache

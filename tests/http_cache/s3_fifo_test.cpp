@@ -1,4 +1,4 @@
-#include "s3_fifo.hpp"
+#include "posy/http_cache/s3_fifo.hpp"
 
 #include <gtest/gtest.h>
 

@@ -30,7 +30,7 @@ TEST(store, without_a_disk_is_the_memory_store) {
     EXPECT_FALSE(tiers->disk_counts());
     EXPECT_TRUE(tiers->put(one));
     EXPECT_EQ(tiers->find(url_of(1), get()), one);
-    EXPECT_EQ(tiers->memory().find(url_of(1), get()), one);
+    EXPECT_EQ(tiers->find_in_memory(url_of(1), get()), one);
     EXPECT_TRUE(tiers->has(url_of(1)));
     EXPECT_FALSE(tiers->put(plain(2, 50000)));
     EXPECT_EQ(heard.urls(), urls_in(*tiers));
@@ -47,11 +47,11 @@ TEST(store, what_memory_evicts_the_disk_still_has) {
     EXPECT_LT(tiers->memory_counts().objects, 20u);
     EXPECT_EQ(tiers->disk_counts()->objects, 50u);
     EXPECT_EQ(heard.urls().size(), 50u);
-    EXPECT_EQ(tiers->memory().find(url_of(0), get()), nullptr);
+    EXPECT_EQ(tiers->find_in_memory(url_of(0), get()), nullptr);
     const auto found = tiers->find(url_of(0), get());
     ASSERT_TRUE(found);
     EXPECT_EQ(found->body->size(), 3000u);
-    EXPECT_EQ(tiers->memory().find(url_of(0), get()), found);  // it came back
+    EXPECT_EQ(tiers->find_in_memory(url_of(0), get()), found);  // it came back
     EXPECT_TRUE(tiers->erase(url_of(0)));
     EXPECT_EQ(tiers->find(url_of(0), get()), nullptr);
     EXPECT_EQ(heard.urls(), urls_in(*tiers));

@@ -38,6 +38,17 @@ TEST(stored_bytes, golden) {
               "6869");
 }
 
+// Dated by a clock that was five seconds ahead and then set back by ten, so that Date seemed to be in the
+// future. Another process, whose clock is right, must not take it for younger than it is.
+TEST(stored_bytes, a_clock_that_was_ahead_makes_nothing_younger) {
+    const auto made = make_stored("http://a/", get(),
+                                  {200, "OK", with({{"Date", noon_text}, {"Cache-Control", "max-age=9"}})},
+                                  std::make_shared<const std::string>("hi"), {noon + 5, noon + 5, 10});
+    EXPECT_EQ(made->initial_age, 0);
+    const auto text = bytes_of(*made);
+    EXPECT_EQ((*parse_stored(as_byte_view(text)))->age(noon + 7), 7);
+}
+
 TEST(stored_bytes, round_trip) {
     for (const auto& response :
          {example(), kept(answer(404)), kept(answer(204), get(), "http://b/", ""),

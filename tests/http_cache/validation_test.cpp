@@ -192,5 +192,29 @@ TEST(validation, the_head_of_our_304) {
         with({{"Date", noon_text}, {"ETag", "\"x\""}, {"Vary", "Accept"}, {"Cache-Control", "max-age=60"}}));
 }
 
+// RFC 9111, 4.3.5
+TEST(validation, an_answer_to_head_tells_whether_the_stored_one_holds) {
+    const auto held = kept(answer(200, {{"ETag", "\"1\""}, {"Last-Modified", noon_text}}));
+    const auto fits = [&](field_list list, unsigned status = 200) {
+        return head_fits(*held, answer(status, list));
+    };
+    EXPECT_TRUE(fits({}));
+    EXPECT_TRUE(fits({{"ETag", "\"1\""}, {"Last-Modified", noon_text}, {"Content-Length", "4"}}));
+    EXPECT_FALSE(fits({{"ETag", "\"2\""}}));
+    EXPECT_FALSE(fits({{"ETag", "\"1\""}, {"Content-Length", "5"}}));
+    EXPECT_FALSE(fits({{"ETag", "\"1\""}, {"Last-Modified", "Mon, 01 Jan 2024 13:00:00 GMT"}}));
+    EXPECT_FALSE(fits({}, 404));
+    EXPECT_FALSE(head_fits(*kept(answer(200)), answer(200, {{"ETag", "\"1\""}})));
+}
+
+TEST(validation, what_does_not_hold_is_aged) {
+    const auto held = kept(answer(200, {{"Cache-Control", "max-age=60"}, {"ETag", "\"1\""}}));
+    const auto old = aged(*held, {noon + 10, noon + 10});
+    EXPECT_EQ(old->ttl(noon + 10), 0);
+    EXPECT_EQ(old->body, held->body);
+    EXPECT_EQ(old->head.fields, held->head.fields);
+    EXPECT_EQ(aged(*held, {noon + 100, noon + 100})->ttl(noon + 100), -40);
+}
+
 }  // namespace
 }  // namespace posy::http_cache

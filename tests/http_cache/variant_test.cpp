@@ -36,8 +36,10 @@ TEST(variant, matching_request_fields) {
              {{{"Accept-Encoding", " gzip\t,br "}}, true},
              {{{"Accept-Encoding", "gzip"}, {"Accept-Encoding", "br"}}, true},
              {{{"Accept-Encoding", "gzip,,br"}, {"Accept", "other"}}, true},
-             {{{"Accept-Encoding", "br, gzip"}}, false},
-             {{{"Accept-Encoding", "GZIP, br"}}, false},
+             {{{"Accept-Encoding", "br, gzip"}}, true},
+             {{{"Accept-Encoding", "GZIP, br"}}, true},
+             {{{"Accept-Encoding", "gzip, br, br"}}, false},
+             {{{"Accept-Encoding", "gzip;q=0, br"}}, false},
              {{{"Accept-Encoding", "gzip br"}}, false},
              {{{"Accept-Encoding", ""}}, false},
              {{}, false},
@@ -46,6 +48,17 @@ TEST(variant, matching_request_fields) {
         EXPECT_EQ(base.matches(with(request)), matches) << variant_of(with(request), response).key;
         EXPECT_EQ(base == key(request), matches);
     }
+}
+
+TEST(variant, preferences_have_no_order_and_no_case) {
+    const auto response = with({{"Vary", "Accept-Language, X"}});
+    const auto base = variant_of(with({{"Accept-Language", "de, en-GB;q=0.7"}, {"X", "a, B"}}), response);
+    EXPECT_TRUE(base.matches(with({{"Accept-Language", "EN-gb ; q = 0.7,De"}, {"X", "a,B"}})));
+    EXPECT_FALSE(base.matches(with({{"Accept-Language", "de, en-GB;q=0.8"}, {"X", "a, B"}})));
+    EXPECT_FALSE(base.matches(with({{"Accept-Language", "d e, en-GB;q=0.7"}, {"X", "a, B"}})));
+    // Of other fields nothing is known.
+    EXPECT_FALSE(base.matches(with({{"Accept-Language", "de, en-GB;q=0.7"}, {"X", "B, a"}})));
+    EXPECT_FALSE(base.matches(with({{"Accept-Language", "de, en-GB;q=0.7"}, {"X", "a, b"}})));
 }
 
 TEST(variant, missing_is_not_empty_and_no_value_reaches_into_the_next) {

@@ -6,10 +6,16 @@
 // no list, that is, as the plain directive. A value that does not have the form token[=token|"text"], … (an
 // unclosed quote, a semicolon) means no-store and private in a response, no-cache and no-store in a request,
 // whatever else it contains.
+//
+// A targeted field (RFC 9213) that is there, parses as a dictionary of structured fields, is not empty and
+// has no directive of the wrong type, stands in for Cache-Control and for Expires. Any other is as if it were
+// not there.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "posy/http_cache/fields.hpp"
@@ -19,6 +25,9 @@ namespace posy::http_cache {
 
 // Larger numbers of seconds are cut to this one, as RFC 9111, 1.2.2 says; about 68 years.
 inline constexpr seconds most_seconds = seconds{1} << 31;
+
+// The targeted fields that are for this cache, the most specific first.
+inline constexpr std::array<std::string_view, 1> targeted_fields{"CDN-Cache-Control"};
 
 struct request_directives {
     bool no_cache = false;  // also by "Pragma: no-cache" where there is no Cache-Control (5.4)
@@ -37,6 +46,7 @@ struct response_directives {
     bool must_revalidate = false;
     bool proxy_revalidate = false;
     bool must_understand = false;
+    bool targeted = false;  // by a targeted field: Expires does not count
     std::optional<seconds> max_age{}, s_maxage{}, stale_while_revalidate{}, stale_if_error{};
     // The fields that no-cache="…" and private="…" name: a shared cache does not keep them. (With no-cache
     // they may be kept until a validation; leaving them out is simpler and equally correct, 5.2.2.4.)

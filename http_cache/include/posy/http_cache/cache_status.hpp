@@ -10,7 +10,7 @@
 namespace posy::http_cache {
 
 // Why a request went forward (2.2).
-enum class forward_reason { bypass, method, uri_miss, vary_miss, miss, request, stale };
+enum class forward_reason { bypass, method, uri_miss, vary_miss, miss, request, stale, partial };
 std::string_view name_of(forward_reason);
 
 // One member of the list: `text()` is "posy; fwd=stale; fwd-status=304; stored; ttl=60". A hit has no fwd; a
@@ -26,6 +26,8 @@ struct cache_status {
     std::string detail{};    // anything else, left out when empty; a token or quoted
 
     std::string text() const;
+    // What follows the name: "; fwd=stale; …".
+    void append_parameters(std::string& to) const;
 };
 
 }  // namespace posy::http_cache

@@ -17,6 +17,7 @@
 #include <memory>
 #include <string_view>
 
+#include "posy/base/file.hpp"
 #include "posy/http_cache/fields.hpp"
 #include "posy/http_cache/observer.hpp"
 #include "posy/http_cache/room.hpp"
@@ -38,6 +39,8 @@ struct disk_options {
 // What the index takes for one file, beside its URL and its variant.
 inline constexpr std::uint64_t index_overhead = 512;
 
+struct filed;
+
 class disk_store {
   public:
     // Reads the heads of the files, oldest first, and tells the observer each URL. Files of the store that
@@ -46,6 +49,8 @@ class disk_store {
     // when it is read. An error for a directory that another store has open, for one whose key cannot be
     // read, and for one that has files but no key, because it was never a cache.
     static result<std::unique_ptr<disk_store>> open(const disk_options&, observer* watching = nullptr);
+    // Could open() use that folder, if no other process does? Makes nothing.
+    static result<void> check(const disk_options&);
     ~disk_store();
 
     // As the memory store's; find() reads the file, and drops it when it is damaged. Its memory is taken from
@@ -53,9 +58,13 @@ class disk_store {
     stored find(std::string_view url, const request_head&, const std::shared_ptr<room>& within = nullptr);
     bool has(std::string_view url) const;
 
-    // As the memory store's. An error when the file cannot be written; the old variant is gone then, too.
+    // As the memory store's. On a full file system others are evicted until the file fits, within reason. An
+    // error when it cannot be written even so; the old variant is gone then, too.
     result<bool> put(const stored_response&);
     bool erase(std::string_view url);
+    void erase_variant(const label&);
+    // When the file of that variant, if there is one, was answered; 0 when an earlier process wrote it.
+    moment answered(const label&) const;
     // The largest file that put() writes.
     std::uint64_t largest() const;
 
@@ -66,9 +75,12 @@ class disk_store {
     struct index;
     disk_store(const disk_options&, const hasher& names, std::unique_ptr<index> empty);
     void scan();
-    std::uint64_t counted(const label&, std::uint64_t bytes) const;
+    filed measured(label, std::uint64_t bytes) const;
+    auto dropping();
     std::filesystem::path path_of(const label&) const;
-    void remove_file(const label&) const;
+    std::uint64_t remove_file(const label&) const;
+    result<base::atomic_file> write(const stored_response&, std::string_view head) const;
+    bool give_back(std::uint64_t bytes);
 
     disk_options how_;
     hasher names_;

@@ -14,8 +14,12 @@
 
 namespace posy::http_cache {
 
-// Are two names or tokens equal, ignoring the case of ASCII letters?
-bool same_name(std::string_view a, std::string_view b);
+// Are two texts of the same length equal, ignoring the case of ASCII letters?
+bool same_letters(std::string_view a, std::string_view b);
+// The same for names or tokens of any length. Of the names that a walk passes, nearly all differ in length.
+inline bool same_name(std::string_view a, std::string_view b) {
+    return a.size() == b.size() && same_letters(a, b);
+}
 
 class fields {
   public:
@@ -31,6 +35,7 @@ class fields {
     void set(std::string_view name, std::string_view value);
     void erase(std::string_view name);
     void clear() { all_.clear(); }
+    void reserve(std::size_t count) { all_.reserve(count); }
 
     // The first of that name; a view into this object.
     std::optional<std::string_view> find(std::string_view name) const;

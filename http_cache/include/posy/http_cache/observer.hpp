@@ -16,13 +16,21 @@ class observer {
     virtual ~observer() = default;
     virtual void entered(std::string_view url) = 0;
     virtual void left(std::string_view url) = 0;
+    // A stored file that is not what was written was found and removed. Under the same lock, or before
+    // open() returns.
+    virtual void damaged(std::string_view /*file*/) {}
 };
 
 struct store_counts {
-    std::uint64_t bytes = 0;    // as sizes are counted, stored_response's or a file's
+    std::uint64_t bytes = 0;    // of stored_responses as their sizes are counted, or of files
     std::uint64_t objects = 0;  // variants
     std::uint64_t urls = 0;
     std::uint64_t evictions = 0;  // objects dropped to make room, in total
+    std::uint64_t entries = 0;    // bytes of a disk's index
+    // Of a disk, in total:
+    std::uint64_t for_space = 0;  // of the evictions, those because the file system was full
+    std::uint64_t unwritten = 0;  // objects that could not be written
+    std::uint64_t unread = 0;     // files that could not be opened, for want of a descriptor
     store_counts& operator+=(const store_counts&);
 };
 

@@ -28,6 +28,10 @@ bool answers_plain_get(unsigned status);
 // be stale at once and has no validator is not stored. `received` is when its head came.
 bool storable(const request_head&, const response_head&, seconds received);
 
+// May the answer to a POST be stored as one to GET (RFC 9110, 9.3.3)? A 200 that states a lifetime, and whose
+// Content-Location is the URL itself. Ask storable() about it, too, with the method GET.
+bool stands_for_get(const request_head&, std::string_view url, const response_head&);
+
 // RFC 9111, 3.5: what answers a request with Authorization is for that client alone, unless it says public,
 // must-revalidate or s-maxage itself. This holds for a 304, too: it does not update the stored response.
 bool for_everyone(const request_head&, const response_head&);

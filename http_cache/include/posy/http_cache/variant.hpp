@@ -1,8 +1,9 @@
 // Vary: which of several responses of one URL answers a request (RFC 9111, 4.1).
 //
 // A variant is the fields that the response's Vary names together with what its request had there. Values are
-// brought to one form first: lines of one name joined, white space around commas and at the ends removed. A
-// field that is missing matches only a missing one, not an empty one.
+// brought to one form first: lines of one name joined, white space around commas and at the ends removed;
+// Accept-Encoding and Accept-Language in lower case and sorted, because neither case nor order means anything
+// in them. A field that is missing matches only a missing one, not an empty one.
 #pragma once
 
 #include <string>

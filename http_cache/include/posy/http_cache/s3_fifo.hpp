@@ -62,6 +62,14 @@ class s3_fifo {
         make_room(0, evicted);
     }
 
+    // The next entry that has to go, although there is room. False: there is none.
+    template <class Evicted>
+    bool evict_one(const Evicted& evicted) {
+        const auto before = size();
+        while (before > 0 && size() == before) step(evicted);
+        return before > 0;
+    }
+
     void use(handle at) {
         if (at->uses < most_uses) ++at->uses;
     }
