@@ -23,25 +23,28 @@ constexpr limits small{.head = 2048, .fields = 20, .body = 4096};
 // Bytes that are there already, handed out in pieces.
 class recorded final : public transport {
   public:
-    recorded(std::string_view bytes, std::size_t piece, tcp::socket& nowhere, watch& w)
+    recorded(std::string_view bytes, std::size_t piece, tcp_socket& nowhere, watch& w)
         : transport(nowhere, w), bytes_(bytes), piece_(piece), nowhere_(nowhere) {}
     task<void> accept_handshake() override { co_return; }
     task<void> connect_handshake(const std::string& /*host*/) override { co_return; }
-    task<std::size_t> read_some(std::span<char> into) override {
+    task<std::size_t> begin_read(std::span<char> into, boost::system::error_code& /*failed*/) override {
         const auto size = std::min({piece_, into.size(), bytes_.size()});
         std::copy_n(bytes_.begin(), size, into.begin());
         bytes_.remove_prefix(size);
         co_return size;
     }
     task<void> write(std::span<const asio::const_buffer> /*buffers*/) override { co_return; }
+    std::size_t write_now(std::span<const asio::const_buffer> buffers) override {
+        return asio::buffer_size(buffers);
+    }
     void finish_writing() override {}
     bool encrypted() const override { return false; }
 
   private:
-    tcp::socket& socket() override { return nowhere_; }
+    tcp_socket& socket() override { return nowhere_; }
     std::string_view bytes_;
     std::size_t piece_;
-    tcp::socket& nowhere_;
+    tcp_socket& nowhere_;
 };
 
 // All that was understood, written down, and whether it ended in a refusal.
@@ -77,7 +80,7 @@ heard hear(std::string_view bytes, std::size_t piece) {
     static manual_time time;
     context.restart();
     watch w(context, time);
-    tcp::socket nowhere(context);
+    tcp_socket nowhere(context);
     recorded from(bytes, piece, nowhere, w);
     heard all;
     asio::co_spawn(context, listen<Head>(from, all), asio::detached);

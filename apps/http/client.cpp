@@ -6,6 +6,8 @@
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
+#include "race.hpp"
+
 namespace posy::http {
 
 namespace {
@@ -16,10 +18,10 @@ std::string address_of(const host_port& to, bool secure, chosen_by who) {
 
 // Leaves the addresses where a client may send us. These very addresses are connected to: a name that is
 // resolved once more may lead elsewhere (DNS rebinding).
-void keep_allowed(std::vector<tcp::endpoint>& endpoints, const destinations& allowed, const host_port& to) {
+void keep_allowed(std::vector<tcp::endpoint>& endpoints, const permit& refuses, const host_port& to) {
     std::string why;
     std::erase_if(endpoints, [&](const tcp::endpoint& e) {
-        const auto refused = allowed.refuses(e.address());
+        const auto refused = refuses(e.address());
         if (!refused.empty()) why = refused;
         return !refused.empty();
     });
@@ -28,71 +30,54 @@ void keep_allowed(std::vector<tcp::endpoint>& endpoints, const destinations& all
 }
 }  // namespace
 
+bool is_shortage(const boost::system::error_code& why) {
+    return why == boost::system::errc::too_many_files_open ||
+           why == boost::system::errc::too_many_files_open_in_system;
+}
+
 client::client(watch& w, std::shared_ptr<resolver> names) : watch_(w), names_(std::move(names)) {
     watch_.on_look = [this] { drop_old(); };
 }
 
 client::~client() { watch_.on_look = nullptr; }
 
-task<std::vector<tcp::endpoint>> client::addresses_of(const host_port& to, chosen_by who,
-                                                      clock::time_point end) {
-    std::vector<tcp::endpoint> endpoints;
+task<resolver::addresses> client::look_up(std::string host, chosen_by who, clock::time_point end) {
     boost::system::error_code failed;
-    if (const auto address = asio::ip::make_address(to.host, failed); !failed) {
-        endpoints.emplace_back(address, to.port);
-    } else {
-        const auto found = co_await names_->resolve(watch_.context(), to.host, who, end);
-        for (const auto& each : found) endpoints.emplace_back(each, to.port);
-    }
-    if (who == chosen_by::client) keep_allowed(endpoints, for_clients_, to);
+    if (const auto address = asio::ip::make_address(host, failed); !failed)
+        co_return resolver::addresses{address};
+    co_return co_await names_->resolve(watch_.context(), std::move(host), who, end);
+}
+
+task<std::vector<tcp::endpoint>> client::addresses_of(const host_port& to, chosen_by who, allowed may,
+                                                      clock::time_point end) {
+    const auto found = co_await look_up(to.host, who, end);
+    std::vector<tcp::endpoint> endpoints;
+    for (const auto& each : found) endpoints.emplace_back(each, to.port);
+    if (who == chosen_by::client)
+        keep_allowed(
+            endpoints, may ? *may : [this](const address& a) { return for_clients_.refuses(a); }, to);
     co_return endpoints;
 }
 
-namespace {
-
-// A connection that is being made. The watch guards transports; this has an alarm of its own.
-struct attempt {
-    explicit attempt(watch& w) : socket(w.context()), end(w.time(), w.context()) {}
-    tcp::socket socket;
-    alarm end;
-    bool over = false, late = false;
-};
-
-// The connection and its time may be done at the same moment, so this may run last: it shares the attempt.
-task<void> close_at(std::shared_ptr<attempt> a, clock::time_point end) {
-    const bool came = co_await a->end.until(end);
-    if (!came || a->over) co_return;
-    a->late = true;
-    boost::system::error_code ignored;
-    a->socket.close(ignored);
-}
-
-}  // namespace
-
-// The first that can be reached. Each has an equal part of the time that is left, so that a dead one leaves
-// some to the next.
-task<tcp::socket> client::connected(std::vector<tcp::endpoint> endpoints, const host_port& to,
-                                    clock::time_point end) {
-    boost::system::error_code failed = asio::error::host_not_found;
-    for (std::size_t i = 0; i < endpoints.size(); ++i) {
-        const auto now = time().now();
-        const auto part = (end - now) / static_cast<std::int64_t>(endpoints.size() - i);
-        const auto made = std::make_shared<attempt>(watch_);
-        asio::co_spawn(watch_.context(), close_at(made, now + part), asio::detached);
-        failed = {};
-        co_await made->socket.async_connect(endpoints[i], asio::redirect_error(asio::use_awaitable, failed));
-        made->over = true;
-        made->end.stop();
-        if (made->late) failed = asio::error::timed_out;
-        if (!failed) co_return std::move(made->socket);
+task<tcp_socket> client::connected(std::vector<tcp::endpoint> endpoints, const host_port& to,
+                                   clock::time_point end) {
+    if (endpoints.empty())
+        throw boost::system::system_error(asio::error::host_not_found, "cannot connect to " + to.text());
+    const auto made = std::make_shared<race>(watch_.context(), time(), in_turns(std::move(endpoints)), end);
+    try {
+        co_return co_await made->run(to.text());
+    } catch (const boost::system::system_error& e) {
+        if (is_shortage(e.code()) && on_shortage) on_shortage(e.code());
+        throw;
     }
-    throw boost::system::system_error(failed, "cannot connect to " + to.text());
 }
 
-task<channel> client::connect(const host_port& to, bool secure, clock::duration time, chosen_by who) {
+task<channel> client::connect(const host_port& to, bool secure, clock::duration time, chosen_by who,
+                              allowed may) {
     const auto end = watch_.time().now() + time;
+    const auto rules = rules_;
     if (secure && !tls_) throw refusal(502, "no certificates to trust are known; name them with --tls-ca");
-    auto endpoints = co_await addresses_of(to, who, end);
+    auto endpoints = co_await addresses_of(to, who, std::move(may), end);
     auto socket = co_await connected(std::move(endpoints), to, end);
     channel made;
     made.connection = secure ? transport::tls(std::move(socket), watch_, *tls_)
@@ -100,24 +85,30 @@ task<channel> client::connect(const host_port& to, bool secure, clock::duration 
     made.connection->expires_after(time);
     made.connection->due(end);
     co_await made.connection->connect_handshake(to.host);
-    made.reader = std::make_unique<reader>(*made.connection);
+    made.reader = std::make_unique<reader>(*made.connection, limits_.head);
     made.address = address_of(to, secure, who);
+    made.rules = rules;
     co_return made;
 }
 
-task<channel> client::open(const host_port& to, bool secure, clock::duration time, chosen_by who) {
+task<channel> client::open(const host_port& to, bool secure, clock::duration time, chosen_by who,
+                           allowed may) {
     const auto address = address_of(to, secure, who);
     while (auto found = kept_.take(address, watch_.time().now())) {
         if (found->connection->expired() || !found->connection->quiet()) continue;
+        // It was made for another request, which may have been allowed more. Where we chose the server
+        // ourselves, a parent for one, that is no matter of the request's.
+        if (who == chosen_by::client && may && !(*may)(found->connection->remote().address()).empty())
+            continue;
         found->used = true;
         found->connection->expires_after(time);
         co_return std::move(*found);
     }
-    co_return co_await connect(to, secure, time, who);
+    co_return co_await connect(to, secure, time, who, std::move(may));
 }
 
 void client::keep(channel c) {
-    if (c.reader->pending()) return;
+    if (c.reader->pending() || c.rules != rules_) return;
     c.connection->ends_by(clock::time_point::max());
     c.connection->expires_after(keep_time);
     c.reader->release();
@@ -125,11 +116,17 @@ void client::keep(channel c) {
     kept_.put(address, std::move(c), time().now());
 }
 
+void client::begin_rules() {
+    ++rules_;
+    kept_.drop_old(time().now(), [](const channel&) { return true; });
+}
+
 void client::drop_old() {
     kept_.drop_old(time().now(), [](const channel& c) { return c.connection->expired(); });
 }
 
-task<std::unique_ptr<response_parser>> final_head(reader& from, limits most, bool bare) {
+task<std::unique_ptr<response_parser>> final_head(reader& from, limits most, bool bare,
+                                                  const interim_hearer* hearer) {
     for (unsigned interim = 0;; ++interim) {
         auto parsing = std::make_unique<response_parser>(most);
         parsing->skip(bare);
@@ -139,40 +136,52 @@ task<std::unique_ptr<response_parser>> final_head(reader& from, limits most, boo
         const auto status = parsing->head.status;
         if (status >= 200) co_return parsing;
         if (status < 100) throw refusal(502, "an answer with a status below 100");
-        if (status == 101) throw refusal(502, "another protocol than the one that was asked for");
         if (interim == max_interim) throw refusal(502, "interim answers without end");
+        bool counts = false;
+        if (hearer) counts = co_await (*hearer)(parsing->head);
+        if (counts) co_return parsing;
+        if (status == 101) throw refusal(502, "another protocol than the one that was asked for");
+    }
+}
+
+task<begun> client::begin(const host_port& to, bool secure, const request_head& request,
+                          std::string_view body, const limits& most, clock::duration time,
+                          clock::duration whole) {
+    const std::string head = to_text(request) + "\r\n";
+    const auto start = watch_.time().now();
+    for (;;) {
+        begun made;
+        made.on = co_await open(to, secure, start + time - watch_.time().now());
+        auto& connection = *made.on.connection;
+        connection.expires_after(time);
+        connection.ends_by(start + std::max(time, whole));
+        connection.due(start + time);
+        made.read_before = connection.bytes_read();
+        const auto written = connection.bytes_written();
+        try {
+            const std::array<asio::const_buffer, 2> parts{asio::buffer(head),
+                                                          asio::buffer(body.data(), body.size())};
+            co_await connection.write(parts);
+            made.parsing = co_await final_head(*made.on.reader, most, request.method == "HEAD");
+            made.sent = connection.bytes_written() - written;
+            if (made.parsing) co_return made;
+        } catch (const boost::system::system_error&) {
+            if (!made.on.used || connection.bytes_read() != made.read_before || connection.expired()) throw;
+        }
+        if (!made.on.used) throw refusal(502, to.text() + " closed the connection without an answer");
     }
 }
 
 task<answer> client::ask(const host_port& to, bool secure, const request_head& request, std::string_view body,
                          const limits& most, clock::duration time, clock::duration whole) {
-    const std::string head = to_text(request) + "\r\n";
-    const auto start = watch_.time().now();
-    for (;;) {
-        channel c = co_await open(to, secure, start + time - watch_.time().now());
-        c.connection->expires_after(time);
-        c.connection->ends_by(start + std::max(time, whole));
-        c.connection->due(start + time);
-        const auto read = c.connection->bytes_read(), written = c.connection->bytes_written();
-        answer got;
-        try {
-            const std::array<asio::const_buffer, 2> parts{asio::buffer(head),
-                                                          asio::buffer(body.data(), body.size())};
-            co_await c.connection->write(parts);
-            const auto parsing = co_await final_head(*c.reader, most, request.method == "HEAD");
-            if (parsing) {
-                got.body = co_await c.reader->body(*parsing);
-                got.head = std::move(parsing->head);
-                got.received = c.connection->bytes_read() - read;
-                got.sent = c.connection->bytes_written() - written;
-                if (parsing->keep_alive()) keep(std::move(c));
-                co_return got;
-            }
-        } catch (const boost::system::system_error&) {
-            if (!c.used || c.connection->bytes_read() != read || c.connection->expired()) throw;
-        }
-        if (!c.used) throw refusal(502, to.text() + " closed the connection without an answer");
-    }
+    auto made = co_await begin(to, secure, request, body, most, time, whole);
+    answer got;
+    got.body = co_await made.on.reader->body(*made.parsing);
+    got.head = std::move(made.parsing->head);
+    got.received = made.on.connection->bytes_read() - made.read_before;
+    got.sent = made.sent;
+    if (made.parsing->keep_alive()) keep(std::move(made.on));
+    co_return got;
 }
 
 }  // namespace posy::http

@@ -28,6 +28,10 @@ class crowd {
         return boost::asio::ip::address_v6(bytes);
     }
 
+    void limit(std::size_t most) {
+        const std::lock_guard lock(mutex_);
+        most_ = most;
+    }
     // False: it has as many as it may, and this one is not counted.
     bool enter(const address& who) {
         const std::lock_guard lock(mutex_);

@@ -8,6 +8,7 @@
 // safety: immutable.
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "networks.hpp"
@@ -23,6 +24,10 @@ class destinations {
   private:
     networks allowed_;
 };
+
+// The same for one request in place of all clients: why it is not connected to that address; empty: it may
+// be.
+using permit = std::function<std::string(const address&)>;
 
 // Of all interfaces of this machine, now.
 std::vector<address> own_addresses();

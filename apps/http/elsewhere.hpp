@@ -25,13 +25,13 @@ task<std::invoke_result_t<Function&>> elsewhere(asio::io_context& here, asio::th
                                                 Function function) {
     struct job {
         job(asio::io_context& loop, Function f)
-            : run(std::move(f)), timer(loop, asio::steady_timer::time_point::max()) {}
+            : run(std::move(f)), timer(loop, steady_timer::time_point::max()) {}
         Function run;
         std::optional<std::invoke_result_t<Function&>> found;
         std::exception_ptr failed;
         std::mutex mutex;
         bool awaited = true;
-        asio::steady_timer timer;
+        steady_timer timer;
     };
     // Its timer goes with the loop: the coroutine holds it, the pool only while someone waits.
     struct waiting {
@@ -52,7 +52,7 @@ task<std::invoke_result_t<Function&>> elsewhere(asio::io_context& here, asio::th
         if (j->awaited) asio::post(here, [j] { j->timer.cancel(); });
     });
     boost::system::error_code done;
-    co_await w.of->timer.async_wait(asio::redirect_error(asio::use_awaitable, done));
+    co_await w.of->timer.async_wait(asio::redirect_error(use_awaitable, done));
     if (w.of->failed) std::rethrow_exception(w.of->failed);
     co_return std::move(*w.of->found);
 }

@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <boost/asio/ip/address_v6.hpp>
 #include <boost/beast/http/error.hpp>
 #include <boost/beast/http/status.hpp>
 #include <charconv>
 
+#include "lenient.hpp"
 #include "posy/http_cache/stored_response.hpp"
 
 namespace posy::http {
@@ -15,7 +18,7 @@ namespace {
 
 // What has arrived and cannot be parsed yet: half a head, which has its own limit, or what comes between the
 // chunks of a body.
-constexpr std::size_t first_buffer = 16 * 1024, max_buffer = 32 * 1024;
+constexpr std::size_t first_buffer = 16 * 1024;
 
 using error_code = boost::system::error_code;
 using beast_error = boost::beast::http::error;
@@ -25,6 +28,24 @@ using beast_error = boost::beast::http::error;
     if (why == beast_error::body_limit) throw refusal(413, "the body of the message is too long");
     if (why == beast_error::bad_version) throw refusal(505, "only HTTP/1.0 and HTTP/1.1 are spoken here");
     throw refusal(400, "malformed message: " + why.message());
+}
+
+// A record of TLS, of the kind that a client begins with (RFC 8446, 5.1).
+bool begins_handshake(std::string_view bytes) { return bytes.starts_with("\x16\x03"); }
+
+// Characters that no host has: those of URLs, and those that would end it early in a list or a parameter.
+constexpr auto strange_in_a_host = [] {
+    std::array<bool, 256> strange{};
+    for (std::size_t c = 0; c <= ' '; ++c) strange[c] = true;
+    for (const char c : std::string_view("@/\\?#[]<>\",;^`{|}%\x7f"))
+        strange[static_cast<unsigned char>(c)] = true;
+    return strange;
+}();
+
+bool is_ipv6(const std::string& text) {
+    error_code failed;
+    boost::asio::ip::make_address_v6(text, failed);
+    return !failed;
 }
 
 // What Beast leaves to its user.
@@ -47,12 +68,15 @@ void check(parser<Head>& message) {
             fields, [](const auto& f) { return http_cache::same_name(f.name, "Host"); });
         if (hosts > 1 || (hosts == 0 && message.version >= 11))
             throw refusal(400, "a request needs one Host field");
+        const auto host = fields.find("Host").value_or("");
+        if (!host.empty() && !parse_authority(host, 80)) throw refusal(400, "the Host field is not a host");
     }
 }
 
 }  // namespace
 
 task<bool> reader::fill() {
+    if (ended_) co_return false;  // the end is told once: who waits for it again waits for ever
     if (begin_ > 0) {
         std::copy(buffer_.begin() + static_cast<std::ptrdiff_t>(begin_),
                   buffer_.begin() + static_cast<std::ptrdiff_t>(end_), buffer_.begin());
@@ -60,47 +84,91 @@ task<bool> reader::fill() {
         begin_ = 0;
     }
     if (end_ == buffer_.size()) {
-        if (buffer_.size() >= max_buffer)
+        if (buffer_.size() >= max_buffer_)
             throw refusal(431, "a line of the head, a chunk extension or the trailer is too long");
-        buffer_.resize(buffer_.empty() ? first_buffer : max_buffer);
+        buffer_.resize(buffer_.empty() ? first_buffer : std::min(2 * buffer_.size(), max_buffer_));
     }
-    const auto got = co_await from_.read_some(std::span(buffer_).subspan(end_));
+    error_code failed;
+    auto got = co_await from_.begin_read(std::span(buffer_).subspan(end_), failed);
+    got = from_.end_read(got, failed);
     end_ += got;
-    co_return got > 0;
-}
-
-task<bool> reader::arrived() {
-    if (pending()) co_return true;
-    co_return co_await fill();
+    ended_ = got == 0;
+    co_return !ended_;
 }
 
 template <class Head>
 bool reader::feed(parser<Head>& message) {
+    if (message.in_chunks()) {
+        const auto taken = message.take_chunks({buffer_.data() + begin_, end_ - begin_});
+        begin_ += taken;
+        return taken > 0;
+    }
     error_code failed;
+    const bool handshake = begins_handshake({buffer_.data() + begin_, end_ - begin_});
     begin_ += message.put(asio::buffer(buffer_.data() + begin_, end_ - begin_), failed);
     if (failed == beast_error::need_more) return false;
+    if (failed == beast_error::bad_method && handshake)
+        throw refusal(400, "a TLS handshake on a port without TLS; speak plain HTTP here");
     if (failed) refuse(failed);
     return true;
 }
 
+// The length of the head of an answer, when all of it is here; 0 for what is none, or breaks off.
+task<std::size_t> reader::gather() {
+    for (std::size_t seen = 0;;) {
+        while (end_ - begin_ >= 2 && buffer_[begin_] == '\r' && buffer_[begin_ + 1] == '\n') begin_ += 2;
+        const std::string_view bytes(buffer_.data() + begin_, end_ - begin_);
+        constexpr std::string_view start = "HTTP/";
+        if (!bytes.starts_with(start.substr(0, bytes.size())) && bytes != "\r") co_return 0;
+        const auto length = head_length(bytes, seen);
+        if (mixed_ends(length > 0 ? bytes.substr(0, length) : bytes)) co_return 0;
+        if (length > 0) co_return length;
+        seen = bytes.size();
+        const bool more = co_await fill();
+        if (!more) co_return 0;
+    }
+}
+
+// Puts the mended head of an answer into the parser, if it has to be mended.
+task<void> reader::mend(parser<response_head>& message) {
+    const auto length = co_await gather();
+    const auto text = mended({buffer_.data() + begin_, length});
+    if (!text) co_return;
+    for (std::size_t at = 0; !message.is_header_done();) {
+        error_code failed;
+        at += message.put(asio::buffer(text->data() + at, text->size() - at), failed);
+        if (failed) refuse(failed);
+    }
+    begin_ += length;
+}
+
 template <class Head>
-task<bool> reader::head(parser<Head>& message) {
+bool reader::head_at_hand(parser<Head>& message) {
     message.eager(false);
-    bool any = pending();
-    while (!message.is_header_done()) {
+    for (bool more = true; more && !message.is_header_done();) {
         // Some senders end a body with an empty line that was not counted (RFC 9112, 2.2).
         while (!message.got_some() && end_ - begin_ >= 2 && buffer_[begin_] == '\r' &&
                buffer_[begin_ + 1] == '\n')
             begin_ += 2;
         const bool half_a_line = !message.got_some() && end_ - begin_ == 1 && buffer_[begin_] == '\r';
-        if (pending() && !half_a_line && feed(message)) continue;
-        if (message.is_header_done()) break;
+        more = pending() && !half_a_line && feed(message);
+    }
+    if (!message.is_header_done()) return false;
+    check(message);
+    return true;
+}
+
+template <class Head>
+task<bool> reader::head(parser<Head>& message) {
+    bool any = pending();
+    if constexpr (std::is_same_v<Head, response_head>) co_await mend(message);
+    any = any || pending();
+    while (!head_at_hand(message)) {
         const bool more = co_await fill();
         if (!more && !any && !pending()) co_return false;
         if (!more) throw refusal(400, "the connection ended inside a message");
         any = true;
     }
-    check(message);
     co_return true;
 }
 
@@ -109,12 +177,7 @@ task<bool> reader::more(parser<Head>& message) {
     message.piece.clear();
     message.eager(true);
     from_.progressed();
-    if (continue_) {
-        static constexpr std::string_view go_on = "HTTP/1.1 100 Continue\r\n\r\n";
-        continue_ = false;
-        interim_ += go_on.size();
-        co_await from_.write(go_on);
-    }
+    if (continue_) co_await say(go_on);
     while (!message.is_done()) {
         if (pending()) {
             feed(message);
@@ -130,6 +193,23 @@ task<bool> reader::more(parser<Head>& message) {
         }
     }
     co_return !message.piece.empty();
+}
+
+task<void> reader::say(std::string_view interim) {
+    if (interim.starts_with("HTTP/1.1 100 ")) continue_ = false;
+    interim_ += interim.size();
+    co_await from_.write(interim);
+}
+
+template <class Head>
+bool reader::at_hand(parser<Head>& message) {
+    message.piece.clear();
+    message.eager(true);
+    for (auto before = end_; !message.is_done() && pending() && begin_ != before;) {
+        before = begin_;
+        feed(message);
+    }
+    return !message.piece.empty();
 }
 
 template <class Head>
@@ -159,9 +239,11 @@ void reader::release() {
 }
 
 template task<bool> reader::head(parser<request_head>&);
+template bool reader::head_at_hand(parser<request_head>&);
 template task<bool> reader::head(parser<response_head>&);
 template task<bool> reader::more(parser<request_head>&);
 template task<bool> reader::more(parser<response_head>&);
+template bool reader::at_hand(parser<response_head>&);
 template task<std::string> reader::body(parser<request_head>&);
 template task<std::string> reader::body(parser<response_head>&);
 
@@ -184,10 +266,7 @@ std::string to_text(const request_head& head) {
     return text;
 }
 
-std::string host_port::text() const {
-    return host.find(':') == std::string::npos ? fmt::format("{}:{}", host, port)
-                                               : fmt::format("[{}]:{}", host, port);
-}
+std::string host_port::text() const { return fmt::format("{}:{}", host_text(), port); }
 
 std::optional<host_port> parse_authority(std::string_view text, std::uint16_t default_port) {
     host_port found{{}, default_port};
@@ -195,16 +274,14 @@ std::optional<host_port> parse_authority(std::string_view text, std::uint16_t de
         const auto end = text.find(']');
         if (end == std::string_view::npos) return std::nullopt;
         found.host = text.substr(1, end - 1);
+        if (!is_ipv6(found.host)) return std::nullopt;  // [a.example] is no other way to write a name
         text.remove_prefix(end + 1);
     } else {
         const auto end = std::min(text.find(':'), text.size());
         found.host = text.substr(0, end);
         text.remove_prefix(end);
     }
-    const auto strange = [](char c) {
-        return static_cast<unsigned char>(c) <= ' ' || c == '@' || c == '/' || c == '\\' || c == '?' ||
-               c == '#' || c == '[' || c == ']' || c == 0x7f;
-    };
+    const auto strange = [](char c) { return strange_in_a_host[static_cast<unsigned char>(c)]; };
     if (found.host.empty() || std::ranges::any_of(found.host, strange)) return std::nullopt;
     if (text.empty()) return found;
     if (text.front() != ':') return std::nullopt;  // [::1]80
@@ -225,7 +302,8 @@ std::optional<url> parse_url(std::string_view text) {
     }
     if (text.size() < scheme.size() + 3) return std::nullopt;
     text.remove_prefix(scheme.size() + 3);
-    const auto slash = std::min(text.find_first_of("/?#"), text.size());
+    const auto slash = static_cast<std::size_t>(
+        std::ranges::find_if(text, [](char c) { return c == '/' || c == '?' || c == '#'; }) - text.begin());
     auto authority = parse_authority(text.substr(0, slash), found.secure ? 443 : 80);
     if (!authority) return std::nullopt;
     found.authority = std::move(*authority);
@@ -233,6 +311,13 @@ std::optional<url> parse_url(std::string_view text) {
     text = text.substr(0, text.find('#'));
     found.path = text.starts_with('/') ? std::string(text) : "/" + std::string(text);
     return found;
+}
+
+std::optional<url> parse_server(std::string_view text) {
+    if (text.find("://") != text.npos) return parse_url(text);
+    const auto written = parse_authority(text.substr(0, text.find('/')), 0);
+    if (!written || written->port == 0) return std::nullopt;
+    return parse_url("http://" + std::string(text));
 }
 
 std::optional<std::string> percent_decoded(std::string_view text) {

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "chunks.hpp"
 #include "posy/http_cache/fields.hpp"
 #include "transport.hpp"
 
@@ -33,6 +34,8 @@ struct limits {
     std::uint64_t body = std::uint64_t{1} << 40;  // 413 beyond
 };
 
+inline constexpr std::size_t usual_fields = 8;  // of a request; one with more makes room for them
+
 // Of answers that are a status and a few words: to questions and hints.
 inline constexpr limits short_answer{.body = 64 * 1024};
 
@@ -50,8 +53,20 @@ class parser final : public boost::beast::http::basic_parser<std::is_same_v<Head
         this->body_limit(l.body);
     }
     Head head;
-    std::string piece;  // of the body, not yet taken
-    int version = 11;   // 10 or 11
+    http_cache::fields trailers;  // behind a body in chunks, when it is done; those that may be there
+    std::string piece;            // of the body, not yet taken
+    int version = 11;             // 10 or 11
+
+    // Chunks of an answer are taken apart by our own hands (chunks.hpp).
+    bool in_chunks() const {
+        return !is_request && this->is_header_done() && !base::is_done() && this->chunked();
+    }
+    bool is_done() const { return base::is_done() || chunks_.done(); }
+    std::size_t take_chunks(std::string_view bytes) {
+        const auto taken = chunks_.take(bytes, piece, {limits_.body, limits_.head, limits_.fields});
+        if (chunks_.done()) trailers = chunks_.trailers();
+        return taken;
+    }
 
   private:
     void on_request_impl(boost::beast::http::verb, text method, text target, int v, error_code&) override {
@@ -59,6 +74,7 @@ class parser final : public boost::beast::http::basic_parser<std::is_same_v<Head
         if constexpr (is_request) {
             head.method.assign(method.data(), method.size());
             head.target.assign(target.data(), target.size());
+            head.fields.reserve(usual_fields);
         }
     }
     void on_response_impl(int code, text reason, int v, error_code&) override {
@@ -72,8 +88,10 @@ class parser final : public boost::beast::http::basic_parser<std::is_same_v<Head
         taken_ += name.size() + value.size() + 4;  // Beast's limit is for what comes at once
         if (++fields_ > limits_.fields || taken_ > limits_.head)
             failed = make_error_code(boost::beast::http::error::header_limit);
-        if (this->is_header_done()) return;  // a trailer
-        head.fields.add({name.data(), name.size()}, {value.data(), value.size()});
+        const std::string_view called(name.data(), name.size());
+        const bool trailer = this->is_header_done();
+        if (trailer && !may_trail(called)) return;
+        (trailer ? trailers : head.fields).add(called, {value.data(), value.size()});
     }
     void on_header_impl(error_code&) override {}
     void on_body_init_impl(const boost::optional<std::uint64_t>&, error_code&) override {}
@@ -94,22 +112,34 @@ class parser final : public boost::beast::http::basic_parser<std::is_same_v<Head
     void on_finish_impl(error_code&) override {}
 
     limits limits_;
+    http::chunks chunks_;
     std::size_t fields_ = 0, taken_ = 0;
 };
+
+inline constexpr std::string_view go_on = "HTTP/1.1 100 Continue\r\n\r\n";
 
 // The bytes that have arrived on a connection and the messages in them.
 class reader {
   public:
-    explicit reader(transport& from) : from_(from) {}
+    // `head`: bytes of the longest head that it has to hold.
+    explicit reader(transport& from, std::size_t head = limits{}.head)
+        : from_(from), max_buffer_(std::max<std::size_t>(head, 16 * 1024)) {}
 
-    // Waits for the first byte of a message; false when the connection ended before it.
-    task<bool> arrived();
+    // Waits for the first byte of a message; false when the connection ended before it. Precondition: nothing
+    // is pending.
+    task<bool> arrived() { return fill(); }
     // Up to the end of the head. False when the connection ended before its first byte.
     template <class Head>
     task<bool> head(parser<Head>&);
+    // The same without waiting: false when some of it is still to come, and head() has to wait for it.
+    template <class Head>
+    bool head_at_hand(parser<Head>&);
     // The next piece of the body, in parser.piece; false when there is none any more.
     template <class Head>
     task<bool> more(parser<Head>&);
+    // The same without waiting: what has arrived already; false when that is nothing.
+    template <class Head>
+    bool at_hand(parser<Head>&);
     // The rest of the body.
     template <class Head>
     task<std::string> body(parser<Head>&);
@@ -118,6 +148,8 @@ class reader {
     // The sender waits for "100 Continue" before its body: it is told when a handler reads on, and only then.
     void continue_when_read() { continue_ = true; }
     bool awaits_continue() const { return continue_; }
+    // An interim answer (1xx) to the sender; behind a 100 it waits no longer.
+    task<void> say(std::string_view interim);
     // Bytes of that, which are not an answer.
     std::uint64_t interim_bytes() const { return interim_; }
     // Bytes beyond what was parsed: the tunnel behind a CONNECT starts with them.
@@ -129,11 +161,14 @@ class reader {
     template <class Head>
     bool feed(parser<Head>&);  // false: needs more bytes
     task<bool> fill();         // false: at the end
+    task<std::size_t> gather();
+    task<void> mend(parser<response_head>&);
 
     transport& from_;
+    std::size_t max_buffer_;
     std::vector<char> buffer_;
     std::size_t begin_ = 0, end_ = 0;
-    bool continue_ = false;
+    bool continue_ = false, ended_ = false;
     std::uint64_t interim_ = 0;
 };
 
@@ -150,6 +185,7 @@ struct host_port {
     std::uint16_t port = 80;
     friend bool operator==(const host_port&, const host_port&) = default;
     std::string text() const;  // "host:port", IPv6 in brackets
+    std::string host_text() const { return host.find(':') == host.npos ? host : "[" + host + "]"; }
 };
 std::optional<host_port> parse_authority(std::string_view, std::uint16_t default_port);
 
@@ -161,6 +197,8 @@ struct url {
 };
 // http://… and https://…; nothing else, no user information.
 std::optional<url> parse_url(std::string_view);
+// A URL, or HOST:PORT, which then speaks http. A word alone is no server: it may be anything.
+std::optional<url> parse_server(std::string_view);
 // %xx decoded; nothing if that is malformed.
 std::optional<std::string> percent_decoded(std::string_view);
 // All but letters, digits and - . _ ~ as %xx.

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <boost/asio/ip/network_v4.hpp>
+#include <boost/asio/ip/network_v6.hpp>
 #include <charconv>
 
 namespace posy::http {
@@ -62,6 +64,23 @@ bool network::contains(const address& who) const {
                       : same_prefix(at.to_v6().to_bytes(), who.to_v6().to_bytes(), bits);
 }
 
+namespace {
+
+// An IPv4 network may be written in its mapped form. Addresses are compared without that form, so as it
+// stands it would miss the addresses that it means.
+network in_plain_form(const network& n) {
+    if (!n.at.is_v6() || !n.at.to_v6().is_v4_mapped() || n.bits < 96) return n;
+    return {unmapped(n.at), n.bits - 96};
+}
+
+// The system connects to this machine when it is given the unspecified address.
+address connected_to(const address& where) {
+    if (!where.is_unspecified()) return where;
+    return where.is_v4() ? address(address_v4::loopback()) : address(address_v6::loopback());
+}
+
+}  // namespace
+
 std::optional<network> parse_network(std::string_view text) {
     const auto slash = std::min(text.find('/'), text.size());
     boost::system::error_code failed;
@@ -69,21 +88,36 @@ std::optional<network> parse_network(std::string_view text) {
     if (failed) return std::nullopt;
     const unsigned all = n.at.is_v4() ? 32 : 128;
     n.bits = all;
-    if (slash == text.size()) return n;
+    if (slash == text.size()) return in_plain_form(n);
     const auto count = text.substr(slash + 1);
     const auto [end, wrong] = std::from_chars(count.data(), count.data() + count.size(), n.bits);
     if (wrong != std::errc{} || end != count.data() + count.size() || n.bits > all) return std::nullopt;
-    return n;
+    return in_plain_form(n);
 }
+
+namespace {
+
+address first_of(const network& n) {
+    if (n.at.is_v4())
+        return boost::asio::ip::make_network_v4(n.at.to_v4(), static_cast<unsigned short>(n.bits)).network();
+    return boost::asio::ip::make_network_v6(n.at.to_v6(), static_cast<unsigned short>(n.bits)).network();
+}
+
+}  // namespace
+
+std::string plain_text(const network& n) { return first_of(n).to_string() + "/" + std::to_string(n.bits); }
+
+bool has_host_bits(const network& n) { return first_of(n) != n.at; }
 
 bool comes_from(const networks& list, const address& who) {
     return std::ranges::any_of(list, [&](const network& n) { return n.contains(unmapped(who)); });
 }
 
 bool leads_into(const networks& list, const address& where) {
-    const auto leads_to = destination_of(where);
-    return std::ranges::any_of(list,
-                               [&](const network& n) { return n.contains(where) || n.contains(leads_to); });
+    const auto leads_to = destination_of(where), reached = connected_to(leads_to);
+    return std::ranges::any_of(list, [&](const network& n) {
+        return n.contains(where) || n.contains(leads_to) || n.contains(reached);
+    });
 }
 
 address unmapped(const address& a) {
@@ -111,14 +145,13 @@ std::optional<networks> parse_networks(std::string_view text) {
 }
 
 address destination_of(const address& where) {
-    if (where.is_v4()) return where;
+    if (where.is_v4() || where.to_v6().is_v4_mapped()) return unmapped(where);
     const auto bytes = where.to_v6().to_bytes();
     struct form {
         network prefix;
         std::size_t at;  // where the IPv4 address starts
     };
-    static const std::array<form, 5> forms{{{*parse_network("::ffff:0:0/96"), 12},    // mapped
-                                            {*parse_network("::ffff:0:0:0/96"), 12},  // translated
+    static const std::array<form, 4> forms{{{*parse_network("::ffff:0:0:0/96"), 12},  // translated
                                             {*parse_network("64:ff9b::/96"), 12},     // NAT64
                                             {*parse_network("2002::/16"), 2},         // 6to4
                                             {*parse_network("::/96"), 12}}};          // compatible

@@ -2,7 +2,8 @@
 //
 // A list of networks is how all rules on addresses are written: who may be a peer, a client or an
 // administrator, and which servers a client of the proxy may be sent to. The two are compared differently. A
-// destination is what it leads to: an IPv6 form of an IPv4 address (translated, 6to4) is that IPv4 address.
+// destination is what it leads to: an IPv6 form of an IPv4 address (translated, 6to4) is that IPv4 address,
+// and the unspecified address (0.0.0.0, ::) is the loopback, which the system connects it to.
 // Whoever connects to us is its address and nothing else: a stranger has 2002:7f00:1::/48 as rightfully as
 // any other network, and does not become 127.0.0.1 by it. Looking one up costs a comparison per network.
 // Thread safety: values.
@@ -24,8 +25,13 @@ struct network {
     unsigned bits = 0;
     bool contains(const address&) const;  // as it is written: no forms are seen through
 };
-// "10.0.0.0/8", or an address alone.
+// "10.0.0.0/8", or an address alone. A mapped one ("::ffff:10.0.0.0/104") is the IPv4 network that it means.
 std::optional<network> parse_network(std::string_view);
+
+// "10.0.0.0/8" of 10.0.0.1/8: without the bits that do not count.
+std::string plain_text(const network&);
+// Was it written with bits that do not count? Then one address may have been meant.
+bool has_host_bits(const network&);
 
 using networks = std::vector<network>;
 // Does an address that connects to us belong to one of them?

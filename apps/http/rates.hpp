@@ -1,10 +1,12 @@
 // How often each party asks: a bucket of tokens per address, refilled at the allowed rate.
 //
-// A bucket holds what comes in two seconds, so a party that was silent that long has a full one, and
-// forgetting it changes nothing. Their number is bounded; beyond it, the least recently used is forgotten.
-// Cost: O(log n). Thread safety: all calls from any thread. Time is handed in.
+// A bucket holds what comes in two seconds, at least one token, so a party that was silent for as long as it
+// takes to fill has a full one, and forgetting it changes nothing. Their number is bounded; beyond it, the
+// least recently used is forgotten. Cost: O(log n). Thread safety: all calls from any thread. Time is handed
+// in.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <list>
 #include <map>
@@ -22,9 +24,12 @@ class rates {
     explicit rates(double per_second, std::size_t most_parties = 65'536)
         : rate_(per_second), most_(most_parties) {}
 
+    void limit(double per_second) { rate_ = per_second; }
     // A request from this address; false: one too many.
     bool take(const address& who, time_point now) {
-        if (rate_ <= 0) return true;
+        const double rate = rate_;
+        if (rate <= 0) return true;
+        const double full = std::max(2 * rate, 1.0);
         const std::lock_guard lock(mutex_);
         const auto party = crowd::party_of(who);
         auto found = by_party_.find(party);
@@ -33,12 +38,12 @@ class rates {
                 by_party_.erase(recent_.front().party);
                 recent_.pop_front();
             }
-            recent_.push_back({party, 2 * rate_, now});
+            recent_.push_back({party, full, now});
             found = by_party_.emplace(party, std::prev(recent_.end())).first;
         }
         recent_.splice(recent_.end(), recent_, found->second);
         auto& [of, tokens, at] = *found->second;
-        tokens = std::min(2 * rate_, tokens + std::chrono::duration<double>(now - at).count() * rate_);
+        tokens = std::min(full, tokens + std::chrono::duration<double>(now - at).count() * rate);
         at = now;
         if (tokens < 1) return false;
         tokens -= 1;
@@ -51,7 +56,7 @@ class rates {
         double tokens;
         time_point at;
     };
-    double rate_;
+    std::atomic<double> rate_;
     std::size_t most_;
     std::mutex mutex_;
     std::list<bucket> recent_;  // the least recent first

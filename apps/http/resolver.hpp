@@ -1,23 +1,22 @@
-// Names to addresses, off the threads that serve, by a deadline.
+// Names to addresses, by a deadline: what is known, else one question for all who wait for a name.
 //
-// The system's resolver blocks, for ten seconds and more where no server answers for a name, and cannot be
-// told to stop. So it is asked on threads of its own, which are started when they are needed and end when
-// they are not. Names of our configuration and names that clients wrote have separate threads and queues: a
-// client that asks for dead names holds up the names of other clients at most, and no peer. One lookup is
-// made for all who wait for a name; one without waiters leaves the queue. A failure is remembered for a
-// moment.
+// Names of our configuration and names that clients wrote are kept apart, with questions, threads and memory
+// of their own: a client that asks for dead names holds up no peer. Nor does it hold up other clients: a
+// question waits for nothing but its answer, and a dead name is one of `under_way` until name servers are
+// given up on (dns.hpp). Beyond that limit a name whose addresses were known is still answered, others get
+// 503. What was learnt is kept by its lifetime (name_cache.hpp).
 //
-// Cost: a thread per lookup under way, at most `threads` on each side. Thread safety: all calls from any
-// thread. A thread that still waits for the system when the resolver is gone ends by itself: it is not
-// joined, and uses nothing that was handed in.
+// Cost: of a known name a lock and a copy of its addresses. Thread safety: all calls from any thread.
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "dns.hpp"
 #include "transport.hpp"
 
 namespace posy::http {
@@ -29,19 +28,19 @@ enum class chosen_by { us, client };
 class resolver {
   public:
     using addresses = std::vector<asio::ip::address>;
-    // Blocks. Nothing: the name has no address, or no server answers.
-    using question = std::function<addresses(const std::string& name)>;
+    using done = dns::done;
+    // Does not block; `done` is called once, from any thread.
+    using question = std::function<void(const std::string& name, chosen_by, done)>;
 
     struct limits {
-        std::size_t threads = 64;      // on either side
-        std::size_t queued = 256;      // names that clients wrote, beside those being looked up: 503 beyond
-        std::size_t addresses = 16;    // of one name; a client chooses it, and each is judged
-        clock::duration forget = 5s;   // a failure
-        std::size_t failures = 1024;   // that are remembered
-        clock::duration linger = 10s;  // a thread without work
+        std::size_t under_way = 4096;  // names that clients wrote: 503 beyond
+        name_cache::limits known{};    // on either side
+    };
+    struct counts {
+        std::atomic<std::uint64_t> known{0}, asked{0}, failed{0}, refused{0};
     };
 
-    explicit resolver(timekeeper& time) : resolver(time, limits{}, ask_system) {}
+    explicit resolver(timekeeper& time, dns::servers = {});
     resolver(timekeeper&, const limits&, question);
     resolver(const resolver&) = delete;
     resolver& operator=(const resolver&) = delete;
@@ -51,10 +50,12 @@ class resolver {
     // too many wait already.
     task<addresses> resolve(asio::io_context& here, std::string name, chosen_by, clock::time_point end);
 
-    static addresses ask_system(const std::string& name);
+    const counts& counted() const { return *counts_; }
+    std::size_t under_way() const;  // on both sides
 
   private:
     struct desk;  // one side
+    std::shared_ptr<counts> counts_ = std::make_shared<counts>();
     std::array<std::shared_ptr<desk>, 2> desks_;
 };
 

@@ -14,27 +14,29 @@ namespace {
 
 using boost::system::error_code;
 
-// What is read of a body that no handler wanted.
-constexpr std::size_t skip_bytes = 64 * 1024;
-constexpr auto skip_time = 2s;
-
-// The connection ends after the answer when the rest of the request is too much to read for nothing.
-void end_if_much_is_left(request& r) {
-    const auto left = r.parsing.content_length_remaining();
-    if (r.reader.awaits_continue() || (left && *left > skip_bytes)) r.keep_alive = false;
-}
+constexpr clock::duration shortage_pause = 60s;  // between two lines about it
 
 }  // namespace
 
 server::server(timekeeper& time, const serving& how, handler handle)
     : time_(time),
       how_(how),
+      max_connections_(how.max_connections),
+      head_time_(how.head_time),
+      idle_time_(how.idle_time),
       handle_(std::move(handle)),
       crowd_(how.max_per_address),
       rates_(how.max_requests_per_second) {
-    const auto names = std::make_shared<resolver>(time);
+    const auto names = std::make_shared<resolver>(time, how.name_servers);
     for (std::size_t i = 0; i < std::max<std::size_t>(how.threads, 1); ++i)
         workers_.push_back(std::make_unique<worker>(time, names));
+    for (const auto& each : workers_) {
+        each->client.limit(how.limits);
+        each->client.on_shortage = [this](const error_code& why) {
+            ++counts_.not_connected;
+            out_of_descriptors("open a connection", why);
+        };
+    }
 }
 
 server::~server() {
@@ -45,15 +47,42 @@ std::uint16_t server::listen(const host_port& at, std::shared_ptr<asio::ssl::con
     auto& context = workers_.front()->context;
     tcp::resolver resolver(context);
     const auto endpoint = resolver.resolve(at.host, std::to_string(at.port))->endpoint();
-    auto acceptor = std::make_unique<tcp::acceptor>(context);
-    acceptor->open(endpoint.protocol());
-    acceptor->set_option(tcp::acceptor::reuse_address(true));
-    acceptor->bind(endpoint);
-    acceptor->listen(4096);
-    const auto port = acceptor->local_endpoint().port();
-    asio::co_spawn(context, accept(*acceptor, std::move(tls)), asio::detached);
-    acceptors_.push_back(std::move(acceptor));
+    tcp_acceptor acceptor(context);
+    acceptor.open(endpoint.protocol());
+    acceptor.set_option(tcp::acceptor::reuse_address(true));
+    acceptor.bind(endpoint);
+    acceptor.listen(4096);
+    return begin(std::move(acceptor), std::move(tls));
+}
+
+std::uint16_t server::listen(int descriptor, std::shared_ptr<asio::ssl::context> tls) {
+    sockaddr_storage at{};
+    socklen_t size = sizeof at;
+    const bool known = getsockname(descriptor, reinterpret_cast<sockaddr*>(&at), &size) == 0;
+    const auto protocol = known && at.ss_family == AF_INET6 ? tcp::v6() : tcp::v4();
+    return begin(tcp_acceptor(workers_.front()->context, protocol, descriptor), std::move(tls));
+}
+
+std::uint16_t server::begin(tcp_acceptor acceptor, std::shared_ptr<asio::ssl::context> tls) {
+    const auto port = acceptor.local_endpoint().port();
+    listeners_.push_back(std::make_unique<listener>(std::move(acceptor), std::move(tls)));
+    asio::co_spawn(workers_.front()->context, accept(*listeners_.back()), asio::detached);
     return port;
+}
+
+void server::limit(const serving& next) {
+    max_connections_ = next.max_connections;
+    head_time_ = next.head_time;
+    idle_time_ = next.idle_time;
+    crowd_.limit(next.max_per_address);
+    rates_.limit(next.max_requests_per_second);
+}
+
+void server::certify(std::shared_ptr<asio::ssl::context> tls) {
+    asio::post(workers_.front()->context, [this, tls = std::move(tls)] {
+        for (auto& each : listeners_)
+            if (each->tls) each->tls = tls;
+    });
 }
 
 void server::run() {
@@ -69,9 +98,9 @@ void server::stop(clock::duration grace) {
     stopping_ = true;
     asio::post(workers_.front()->context, [this, grace] {
         if (on_stop) on_stop();
-        for (auto& each : acceptors_) {
+        for (auto& each : listeners_) {
             error_code ignored;
-            each->close(ignored);
+            each->acceptor.close(ignored);
         }
         for (auto& each : workers_) {
             asio::co_spawn(
@@ -81,7 +110,9 @@ void server::stop(clock::duration grace) {
                     alarm next_look(here.time, here.context);
                     const auto end = here.time.now() + time;
                     while (self.open_ > 0 && here.time.now() < end) co_await next_look.pause(20ms);
-                    here.watch.stop();
+                    here.watch.stop();  // what is left breaks off, and is written down
+                    const auto last = here.time.now() + last_words;
+                    while (self.open_ > 0 && here.time.now() < last) co_await next_look.pause(5ms);
                     here.context.stop();
                 }(*this, *each, grace),
                 asio::detached);
@@ -89,14 +120,20 @@ void server::stop(clock::duration grace) {
     });
 }
 
-task<void> server::accept(tcp::acceptor& acceptor, std::shared_ptr<asio::ssl::context> tls) {
+task<void> server::accept(listener& at) {
+    auto& acceptor = at.acceptor;
     while (acceptor.is_open()) {
         worker& next = *workers_[next_++ % workers_.size()];
         error_code failed;
-        tcp::socket socket(next.context);
-        co_await acceptor.async_accept(socket, asio::redirect_error(asio::use_awaitable, failed));
+        tcp_socket socket(next.context);
+        co_await acceptor.async_accept(socket, asio::redirect_error(use_awaitable, failed));
         if (failed == asio::error::operation_aborted || !acceptor.is_open()) co_return;
         if (failed) {  // out of descriptors, most likely: wait for some to come back
+            if (is_shortage(failed)) {
+                ++counts_.not_accepted;
+                out_of_descriptors("accept a connection", failed);
+                co_await make_room(*workers_.front());
+            }
             alarm next_try(time_, workers_.front()->context);
             co_await next_try.pause(50ms);
             continue;
@@ -105,16 +142,24 @@ task<void> server::accept(tcp::acceptor& acceptor, std::shared_ptr<asio::ssl::co
         const auto who = socket.remote_endpoint(failed).address();
         if (failed) continue;  // it has gone already
         if (!crowd_.enter(who)) {
-            turn_away(socket, 429);
+            turn_away(socket, who, 429);
             continue;
         }
-        const bool full = ++open_ > how_.max_connections;
+        const bool full = ++open_ > max_connections_;
         const auto leave = [this, who](const std::exception_ptr&) {
             --open_;
             crowd_.leave(who);
         };
-        asio::co_spawn(next.context, receive(std::move(socket), next, tls, full), leave);
+        asio::co_spawn(next.context, receive(std::move(socket), next, at.tls, full), leave);
     }
+}
+
+void server::out_of_descriptors(std::string_view what, const error_code& why) {
+    const auto now = time_.now().time_since_epoch();
+    auto next = next_shortage_.load();
+    if (now.count() < next || !next_shortage_.compare_exchange_strong(next, (now + shortage_pause).count()))
+        return;
+    if (on_shortage) on_shortage(what, why.message());
 }
 
 namespace {
@@ -127,18 +172,19 @@ task<bool> server::make_room(worker& first) {
     for (std::size_t i = 0; !made && i < workers_.size(); ++i) {
         worker& other = *workers_[i];
         if (&other == &first) continue;
-        made = co_await asio::co_spawn(other.context, close_one(other), asio::use_awaitable);
+        made = co_await asio::co_spawn(other.context, close_one(other), use_awaitable);
     }
     co_return made;
 }
 
 // On the thread that the connection was given to.
-task<void> server::receive(tcp::socket socket, worker& here, std::shared_ptr<asio::ssl::context> tls,
+task<void> server::receive(tcp_socket socket, worker& here, std::shared_ptr<asio::ssl::context> tls,
                            bool full) {
     if (full) {
         const bool made = co_await make_room(here);
         if (!made) {
-            turn_away(socket, 503);
+            error_code gone;
+            turn_away(socket, socket.remote_endpoint(gone).address(), 503);
             co_return;
         }
         ++counts_.made_room;
@@ -148,8 +194,13 @@ task<void> server::receive(tcp::socket socket, worker& here, std::shared_ptr<asi
     co_await converse(std::move(connection), here);
 }
 
-void server::turn_away(tcp::socket& socket, unsigned status) {
+void server::turn_away(tcp_socket& socket, const address& who, unsigned status) {
     ++counts_.too_many;
+    if (on_end)
+        on_end({.who = who,
+                .said = {.status = status},
+                .why = status == 503 ? "too many connections (--max-connections)"
+                                     : "too many connections from this address (--max-per-address)"});
     const auto text =
         fmt::format("HTTP/1.1 {} {}\r\nRetry-After: 1\r\nConnection: close\r\nContent-Length: 0\r\n\r\n",
                     status, reason_of(status));
@@ -157,130 +208,6 @@ void server::turn_away(tcp::socket& socket, unsigned status) {
     socket.non_blocking(true, ignored);
     socket.write_some(asio::buffer(text), ignored);
     socket.close(ignored);
-}
-
-// A connection that is closed while bytes arrive is reset, and what was just said may be lost with it (RFC
-// 9112, 9.6): what the client still has to say is read, for a moment, and forgotten.
-task<void> server::drain(transport& connection) {
-    constexpr std::size_t most = 1 << 20;
-    connection.expires_after(2s);
-    std::array<char, 16 * 1024> bytes;
-    for (std::size_t got = 1, all = 0; got > 0 && all < most && !stopping_; all += got)
-        got = co_await connection.read_some(bytes);
-}
-
-// Reads over the rest of a body that no handler wanted, so that the next request can be found. False: that is
-// more than a moment's work, and the connection is not worth it.
-task<bool> server::skip_body(request& r) {
-    if (r.reader.awaits_continue()) co_return false;  // it may never come
-    const auto end = time_.now() + skip_time;
-    const auto start = r.connection.bytes_read();
-    for (bool more = true; more && !r.parsing.is_done();) {
-        const auto left = end - time_.now();
-        if (left <= 0s || r.connection.bytes_read() - start > skip_bytes) co_return false;
-        r.connection.expires_after(left);
-        more = co_await r.reader.more(r.parsing);
-    }
-    co_return true;
-}
-
-task<void> server::refuse(transport& connection, unsigned status, const std::string& why, bool answered) {
-    status == 500                    ? ++counts_.failed
-    : status == 429                  ? ++counts_.too_many
-    : status == 403 || status == 401 ? ++counts_.forbidden
-                                     : ++counts_.malformed;
-    if (on_refusal) on_refusal(connection.remote().address().to_string(), status, why);
-    if (answered) co_return;
-    const auto text = fmt::format(
-        "HTTP/1.1 {} {}\r\nConnection: close\r\nContent-Type: text/plain\r\nContent-Length: "
-        "{}\r\n\r\n{}\n",
-        status, reason_of(status), why.size() + 1, why);
-    connection.expires_after(5s);
-    co_await connection.write(text);
-}
-
-// False: the connection ended before it.
-task<bool> server::next_head(transport& connection, reader& from, parser<request_head>& parsing, bool first) {
-    if (!first && !from.pending()) {  // it may be long in coming; once it has begun, it may not
-        connection.expires_after(how_.idle_time);
-        const bool begun = co_await from.arrived();
-        if (!begun) co_return false;
-    }
-    if (!first) connection.expires_after(how_.head_time);
-    co_return co_await from.head(parsing);
-}
-
-// Reads requests and has them answered, until either side ends the connection.
-task<void> server::converse(std::unique_ptr<transport> connection, worker& here) {
-    connection->expires_after(how_.head_time);
-    connection->idle(true);
-    co_await connection->accept_handshake();
-    reader from(*connection);
-    unsigned refused = 0;
-    bool unread = false;  // the client may not be done with its request
-    std::string why;
-    std::uint64_t written = 0;  // before the answer to the present request
-    std::uint64_t read = 0;     // before its first byte
-    try {
-        for (bool first = true;; first = false) {
-            connection->idle(true);
-            parser<request_head> parsing(how_.limits);
-            written = connection->bytes_written() - from.interim_bytes();
-            read = connection->bytes_read() - (from.pending() ? 1 : 0);
-            const bool any = co_await next_head(*connection, from, parsing, first);
-            if (!any) co_return;
-            connection->idle(false);
-            connection->expires_after(how_.body_time);
-            ++counts_.requests;
-            request r{std::move(parsing.head),
-                      *connection,
-                      from,
-                      parsing,
-                      here,
-                      parsing.keep_alive() && parsing.version >= 11 && !stopping_};
-            if (const auto who = connection->remote().address();
-                !who.is_loopback() && !rates_.take(who, time_.now()))
-                throw refusal(429, "too many requests per second from this address (--max-rate)");
-            if (parsing.version >= 11 && !parsing.is_done() && r.head.fields.lists("Expect", "100-continue"))
-                from.continue_when_read();
-            written = connection->bytes_written() - from.interim_bytes();
-            co_await handle_(r);
-            bool again = r.keep_alive && !stopping_;
-            if (again && !parsing.is_done()) again = co_await skip_body(r);
-            if (!again) {
-                unread = !parsing.is_done();
-                break;
-            }
-        }
-    } catch (const refusal& r) {
-        refused = r.status;
-        why = r.what();
-    } catch (const boost::system::system_error&) {
-        // One that is silent between requests, or was opened just in case, has done nothing wrong.
-        if (connection->expired() && connection->bytes_read() != read) ++counts_.too_slow;
-        throw;
-    } catch (const std::exception& e) {
-        refused = 500;
-        why = e.what();
-    }
-    // A body may turn out to be malformed after its request was answered: then that was the answer.
-    const bool answered = connection->bytes_written() - from.interim_bytes() != written;
-    if (refused) co_await refuse(*connection, refused, why, answered);
-    connection->finish_writing();
-    if (refused || unread) co_await drain(*connection);
-}
-
-task<void> reply(request& to, const response& r) {
-    end_if_much_is_left(to);
-    std::string head = to_text(r.head);
-    if (r.head.status != 304 && r.head.status != 204)
-        head += fmt::format("Content-Length: {}\r\n", r.body.size());
-    if (!to.keep_alive) head += "Connection: close\r\n";
-    head += "\r\n";
-    const bool bare = to.head.method == "HEAD" || r.head.status == 304 || r.head.status == 204;
-    const std::array<asio::const_buffer, 2> parts{asio::buffer(head),
-                                                  asio::buffer(r.body.data(), bare ? 0 : r.body.size())};
-    co_await to.connection.write(parts);
 }
 
 }  // namespace posy::http

@@ -10,6 +10,7 @@
 #include <atomic>
 #include <boost/asio/ssl/context.hpp>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <thread>
@@ -40,6 +41,19 @@ struct worker {
     http::client client;
 };
 
+// How a request was answered. Its handler writes it down, for logs and figures; reply() does it itself.
+struct account {
+    unsigned status = 0;               // 0: nothing was said
+    std::uint64_t head = 0, body = 0;  // bytes that there are to send; of a tunnel no end of them
+    std::string_view result{};         // one word, of static storage: how the answer was come by
+    std::uint8_t kind = 0;             // a number of the handler's own, for its figures
+    std::string user{};                // who asked, if that is known by name
+    std::string why{};                 // it was refused, by a handler that keeps the connection
+    std::string referer{}, agent{};    // fields of a request whose head is let go before its end
+    std::string url{};                 // what was asked for, where that says more than the request's target
+    std::optional<address> visitor{};  // who asked, where a forwarder named somebody
+};
+
 struct request {
     request_head head;
     transport& connection;
@@ -47,6 +61,22 @@ struct request {
     parser<request_head>& parsing;
     worker& here;
     bool keep_alive = true;  // the connection may go on after this; a handler may say no
+    // Awaits the end of what reads the body beside the handler, if anything does, when the handler is done;
+    // or ends it, if that failed.
+    std::function<task<void>(bool failed)> finish_body{};
+    clock::time_point begun{};
+    account said{};
+};
+
+// What became of a request at its end, or of a connection that was refused before it had one.
+struct conclusion {
+    address who;
+    const request_head* head = nullptr;  // null: none arrived
+    int version = 0;                     // of HTTP, as 11; 0 without a head
+    account said{};
+    std::uint64_t body = 0;  // bytes of it that were sent
+    clock::duration took{};
+    std::string_view why{};  // it was refused
 };
 
 struct response {
@@ -57,7 +87,9 @@ struct response {
 // Counts of connections and requests, and of those that were refused, by reason.
 struct edge_counts {
     std::atomic<std::uint64_t> connections{0}, requests{0}, malformed{0}, too_many{0}, too_slow{0},
-        forbidden{0}, made_room{0}, failed{0};
+        forbidden{0}, ruled{0}, tls{0}, made_room{0}, failed{0};
+    // Connections that could not be made for want of a descriptor: of clients, and to servers.
+    std::atomic<std::uint64_t> not_accepted{0}, not_connected{0};
 };
 
 struct serving {
@@ -69,6 +101,7 @@ struct serving {
     clock::duration idle_time = 60s;     // from the end of one request to the start of the next one
     clock::duration body_time = 60s;     // without a byte moving
     http::limits limits{};
+    dns::servers name_servers{};  // none: those of the system
 };
 
 class server {
@@ -81,10 +114,18 @@ class server {
 
     // Before run(). Throws when the address cannot be had. Returns the port, chosen if it was 0.
     std::uint16_t listen(const host_port&, std::shared_ptr<asio::ssl::context> tls = nullptr);
+    // The same on a TCP socket that listens already, which is then the server's.
+    std::uint16_t listen(int descriptor, std::shared_ptr<asio::ssl::context> tls = nullptr);
+    // From any thread, for what comes next: other limits of connections, rates and times (not of heads), and
+    // another certificate for all listeners that have one.
+    void limit(const serving&);
+    void certify(std::shared_ptr<asio::ssl::context> tls);
     // Until stop().
     void run();
-    // From any thread: no new connections; those that are idle end, others have `grace` to finish.
+    // From any thread: no new connections; those that are idle end, others have `grace` to finish. Then they
+    // are closed, and what was under way has until last_words to be written down.
     void stop(clock::duration grace = 5s);
+    static constexpr clock::duration last_words = 1s;
 
     bool stopping() const { return stopping_; }
     // Called when stopping begins, so that requests held open are answered.
@@ -96,29 +137,53 @@ class server {
     std::size_t open_connections() const { return open_; }
     const edge_counts& counts() const { return counts_; }
     edge_counts& counts() { return counts_; }
-    // Called with every malformed request: who, which status, why.
+    // Called with every request that is refused: who, which status, why. Status 0: there was none, because
+    // TLS did not come about.
     std::function<void(const std::string& who, unsigned status, const std::string& why)> on_refusal;
+    // Called when the process or the system is out of descriptors, once per minute while that lasts: what
+    // could not be done, and why. On any thread.
+    std::function<void(std::string_view what, const std::string& why)> on_shortage;
+    // Called once for every request, at its end, and for every connection that is turned away. On any thread.
+    std::function<void(const conclusion&)> on_end;
 
   private:
-    task<void> accept(tcp::acceptor&, std::shared_ptr<asio::ssl::context>);
+    struct listener {
+        tcp_acceptor acceptor;
+        std::shared_ptr<asio::ssl::context> tls;  // null: plain; on the first thread
+    };
+    std::uint16_t begin(tcp_acceptor, std::shared_ptr<asio::ssl::context>);
+    task<void> accept(listener&);
+    struct conversation;
     task<void> converse(std::unique_ptr<transport>, worker&);
-    task<bool> next_head(transport&, reader&, parser<request_head>&, bool first);
-    task<void> drain(transport&);
+    task<bool> shake_hands(transport&);
+    task<bool> hear(conversation&);
+    task<void> drain(transport&, std::size_t most, clock::duration time);
     task<bool> skip_body(request&);
     task<void> refuse(transport&, unsigned status, const std::string& why, bool answered);
-    void turn_away(tcp::socket&, unsigned status);
-    task<void> receive(tcp::socket, worker&, std::shared_ptr<asio::ssl::context>, bool full);
+    void turn_away(tcp_socket&, const address& who, unsigned status);
+    void admit(request&);
+    struct ending {
+        std::uint64_t bytes = 0;  // that were sent for an answer
+        unsigned refused = 0;     // the status
+        std::string_view why{};
+    };
+    void conclude(conversation&, const ending&);
+    task<void> receive(tcp_socket, worker&, std::shared_ptr<asio::ssl::context>, bool full);
     task<bool> make_room(worker& first);
+    void out_of_descriptors(std::string_view what, const boost::system::error_code&);
 
     timekeeper& time_;
-    serving how_;
+    const serving how_;
+    std::atomic<std::size_t> max_connections_;
+    std::atomic<clock::duration> head_time_, idle_time_;
     handler handle_;
     std::vector<std::unique_ptr<worker>> workers_;
-    std::vector<std::unique_ptr<tcp::acceptor>> acceptors_;
+    std::vector<std::unique_ptr<listener>> listeners_;
     std::vector<std::thread> threads_;
     std::atomic<std::size_t> open_{0};
     std::atomic<bool> stopping_{false};
     std::size_t next_ = 0;
+    std::atomic<clock::rep> next_shortage_{std::numeric_limits<clock::rep>::min()};
     crowd crowd_;
     rates rates_;
     edge_counts counts_;

@@ -10,10 +10,10 @@ std::chrono::milliseconds system_time::since_1970() const {
         std::chrono::system_clock::now().time_since_epoch());
 }
 
-task<void> system_time::wait(asio::steady_timer& timer, clock::time_point then) {
+task<void> system_time::wait(steady_timer& timer, clock::time_point then) {
     timer.expires_at(then);
     boost::system::error_code cancelled;
-    co_await timer.async_wait(asio::redirect_error(asio::use_awaitable, cancelled));
+    co_await timer.async_wait(asio::redirect_error(use_awaitable, cancelled));
 }
 
 task<bool> alarm::until(clock::time_point then) {

@@ -7,6 +7,7 @@
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
+#include "http/race.hpp"
 #include "manual_time.hpp"
 
 namespace posy::http {
@@ -19,7 +20,7 @@ class Client : public testing::Test {
 
     task<void> hold() {
         for (;;) {
-            auto next = co_await listening_.async_accept(asio::use_awaitable);
+            auto next = co_await listening_.async_accept(use_awaitable);
             held_.push_back(std::move(next));
         }
     }
@@ -50,8 +51,8 @@ class Client : public testing::Test {
 
     manual_time time_;
     asio::io_context context_{1};
-    tcp::acceptor listening_{context_, tcp::endpoint(asio::ip::address_v4::any(), 0)};
-    std::vector<tcp::socket> held_;
+    tcp_acceptor listening_{context_, tcp::endpoint(asio::ip::address_v4::any(), 0)};
+    std::vector<tcp_socket> held_;
     watch watch_{context_, time_};
     bool used_ = false;
     client client_{watch_, std::make_shared<resolver>(time_)};
@@ -146,42 +147,115 @@ TEST_F(Client, AnAnswerHasADeadline) {
     watch_.stop();
 }
 
-// A name with two addresses of which the first does not answer: there is one deadline for both, and the
-// second has its part of it.
-TEST_F(Client, OneDeadlineForAllAddresses) {
-    // A listener whose queue is full drops what comes next: connecting to it hangs.
-    tcp::acceptor full(context_, tcp::endpoint(asio::ip::make_address("127.0.0.2"), 0));
-    full.listen(0);
-    const auto port = full.local_endpoint().port();
-    std::vector<tcp::socket> waiting;
-    for (int i = 0; i < 8; ++i) {
-        waiting.emplace_back(context_);
-        waiting.back().async_connect(full.local_endpoint(), [](const boost::system::error_code&) {});
-    }
-    const auto dead = asio::ip::make_address("127.0.0.2");
-    const auto names = std::make_shared<resolver>(
-        time_, resolver::limits{}, [dead](const std::string&) { return resolver::addresses(8, dead); });
-    watch other(context_, time_);
-    client c(other, names);
-    const auto start = time_.now();
-    boost::system::error_code failed;
-    const auto work = [&]() -> task<void> {
-        try {
-            const host_port to{"several", port};
-            const auto made = co_await c.connect(to, false, 1s);
-        } catch (const boost::system::system_error& e) {
-            failed = e.code();
+// Names with several addresses. One of them belongs to a listener whose queue is full: it drops what comes
+// next, and connecting to it hangs.
+class SeveralAddresses : public Client {
+  protected:
+    SeveralAddresses() {
+        full_.listen(0);
+        for (int i = 0; i < 8; ++i) {
+            waiting_.emplace_back(context_);
+            waiting_.back().async_connect(full_.local_endpoint(), [](const boost::system::error_code&) {});
         }
-    };
-    asio::co_spawn(context_, work(), asio::detached);
-    for (int i = 0; i < 8; ++i) {
-        EXPECT_FALSE(failed);
-        while (time_.next() != time_.now() + 125ms) context_.run_one();
-        time_.advance(125ms);
     }
-    while (!failed) context_.run_one();
-    EXPECT_EQ(failed, asio::error::timed_out);
+    void try_addresses(resolver::addresses all, clock::duration time, chosen_by who = chosen_by::us) {
+        several_ = std::make_unique<client>(
+            other_,
+            std::make_shared<resolver>(time_, resolver::limits{},
+                                       [all](const std::string&, chosen_by, const resolver::done& tell) {
+                                           tell({all, 60s});
+                                       }));
+        const auto work = [](SeveralAddresses& self, clock::duration most, chosen_by by) -> task<void> {
+            try {
+                const host_port to{"several", self.full_.local_endpoint().port()};
+                const auto made = co_await self.several_->connect(to, false, most, by);
+                self.reached_ = made.connection->remote().address().to_string();
+            } catch (const boost::system::system_error& e) {
+                self.failed_ = e.code();
+            } catch (const refusal& r) {
+                self.refused_ = r.status;
+            }
+        };
+        asio::co_spawn(context_, work(*this, time, who), asio::detached);
+    }
+    // The next attempt is due then, or the end.
+    void passes(clock::duration time) {
+        while (time_.next() != time_.now() + time) context_.run_one();
+        EXPECT_TRUE(reached_.empty() && !failed_);
+        time_.advance(time);
+    }
+    void run_to_the_end() {
+        while (reached_.empty() && !failed_ && !refused_) context_.run_one();
+    }
+
+    const asio::ip::address dead_ = asio::ip::make_address("127.0.0.2"),
+                            closed_ = asio::ip::make_address("127.0.0.3"),
+                            good_ = asio::ip::make_address("127.0.0.4");
+    tcp_acceptor full_{context_, tcp::endpoint(dead_, 0)};
+    tcp_acceptor answering_{context_, tcp::endpoint(good_, full_.local_endpoint().port())};
+    std::vector<tcp_socket> waiting_;
+    watch other_{context_, time_};
+    std::unique_ptr<client> several_;
+    std::string reached_;
+    boost::system::error_code failed_;
+    unsigned refused_ = 0;
+};
+
+TEST_F(SeveralAddresses, OneDeadlineForAll) {
+    const auto start = time_.now();
+    try_addresses(resolver::addresses(8, dead_), 1s);
+    for (int i = 0; i < 4; ++i) passes(250ms);
+    run_to_the_end();
+    EXPECT_EQ(failed_, asio::error::timed_out);
     EXPECT_EQ(time_.now() - start, 1s);
+}
+
+TEST_F(SeveralAddresses, TheNextIsTriedAfterAQuarterOfASecond) {
+    try_addresses({dead_, good_}, 60s);
+    passes(250ms);
+    run_to_the_end();
+    EXPECT_EQ(reached_, good_.to_string());
+}
+
+TEST_F(SeveralAddresses, TheNextIsTriedAtOnceWhenOneFails) {
+    const auto start = time_.now();
+    try_addresses({closed_, closed_, good_, dead_}, 60s);
+    run_to_the_end();
+    EXPECT_EQ(reached_, good_.to_string());
+    EXPECT_EQ(time_.now(), start);
+    reached_.clear();
+    try_addresses({closed_, closed_}, 60s);
+    run_to_the_end();
+    EXPECT_EQ(failed_, asio::error::connection_refused);
+}
+
+TEST_F(SeveralAddresses, AttemptsAreLimited) {
+    resolver::addresses all(race::max_attempts, closed_);
+    all.push_back(good_);
+    try_addresses(all, 60s);
+    run_to_the_end();
+    EXPECT_EQ(failed_, asio::error::connection_refused);
+}
+
+// None that a client may not reach is tried, whatever is slow or fails.
+TEST_F(SeveralAddresses, EachIsJudged) {
+    try_addresses({closed_, good_}, 60s, chosen_by::client);
+    run_to_the_end();
+    EXPECT_EQ(refused_, 403U);
+}
+
+TEST(InTurns, FamiliesAlternate) {
+    const auto order = [](std::vector<const char*> names) {
+        std::vector<tcp::endpoint> all;
+        for (const auto* each : names) all.emplace_back(asio::ip::make_address(each), 1);
+        std::string text;
+        for (const auto& each : in_turns(all)) text += each.address().to_string() + " ";
+        return text;
+    };
+    EXPECT_EQ(order({"::1", "::2", "::3", "1.1.1.1", "2.2.2.2"}), "::1 1.1.1.1 ::2 2.2.2.2 ::3 ");
+    EXPECT_EQ(order({"1.1.1.1", "::1", "::2"}), "1.1.1.1 ::1 ::2 ");
+    EXPECT_EQ(order({"1.1.1.1", "2.2.2.2"}), "1.1.1.1 2.2.2.2 ");
+    EXPECT_EQ(order({}), "");
 }
 
 }  // namespace

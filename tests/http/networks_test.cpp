@@ -101,6 +101,35 @@ TEST(Networks, WordsAreLists) {
     EXPECT_FALSE(leads_into({}, at("127.0.0.1")));
 }
 
+// The system connects these to the loopback.
+TEST(Networks, TheUnspecifiedAddressLeadsToTheLoopback) {
+    for (const auto* text : {"0.0.0.0", "::ffff:0.0.0.0", "64:ff9b::", "2002::1"}) {
+        EXPECT_TRUE(leads_into(list({"127.0.0.0/8"}), at(text))) << text;
+        EXPECT_TRUE(leads_into(list({"127.0.0.1"}), at(text))) << text;
+        EXPECT_TRUE(leads_into(list({"0.0.0.0"}), at(text))) << text;
+        EXPECT_FALSE(leads_into(list({"127.0.0.2", "::1", "10.0.0.0/8"}), at(text))) << text;
+    }
+    EXPECT_TRUE(leads_into(list({"::1"}), at("::")));
+    EXPECT_FALSE(leads_into(list({"127.0.0.0/8"}), at("::")));
+    EXPECT_FALSE(leads_into(list({"127.0.0.0/8"}), at("0.0.0.1")));
+    EXPECT_FALSE(comes_from(list({"127.0.0.0/8", "::1"}), at("0.0.0.0")));
+}
+
+TEST(Networks, MappedOnesAreThoseOfIPv4) {
+    for (const auto* text :
+         {"::ffff:127.0.0.1", "::ffff:127.0.0.0/104", "::ffff:7f00:1/128", "::ffff:0:0/96"})
+        for (const auto* who : {"127.0.0.1", "::ffff:127.0.0.1"}) {
+            EXPECT_TRUE(comes_from(list({text}), at(who))) << text << " " << who;
+            EXPECT_TRUE(leads_into(list({text}), at(who))) << text << " " << who;
+        }
+    EXPECT_EQ(parse_network("::ffff:127.0.0.0/104")->bits, 8U);
+    EXPECT_FALSE(comes_from(list({"::ffff:127.0.0.0/104"}), at("128.0.0.1")));
+    EXPECT_FALSE(leads_into(list({"::ffff:127.0.0.1"}), at("127.0.0.2")));
+    // A shorter prefix has more in it than IPv4.
+    EXPECT_TRUE(parse_network("::ffff:0:0/95")->at.is_v6());
+    EXPECT_TRUE(leads_into(list({"::ffff:0:0/95"}), at("::fffe:0:1")));
+}
+
 TEST(Networks, WhoConnectsIsTheAddressItself) {
     const auto trusted = list({"loopback", "private", "link-local"});
     for (const auto* text :

@@ -32,6 +32,18 @@ TEST(Rates, AnIPv6HostIsItsNetwork) {
     EXPECT_TRUE(r.take(at("2001:db8:0:1::1"), {}));
 }
 
+TEST(Rates, AnotherLimitCountsAtOnce) {
+    rates r(0);
+    const rates::time_point now{};
+    for (int i = 0; i < 100; ++i) EXPECT_TRUE(r.take(host(0), now));
+    r.limit(1);
+    EXPECT_TRUE(r.take(host(0), now));
+    EXPECT_TRUE(r.take(host(0), now));
+    EXPECT_FALSE(r.take(host(0), now));
+    r.limit(0);
+    EXPECT_TRUE(r.take(host(0), now));
+}
+
 TEST(Rates, ManyOthersDoNotResetOneThatKeepsAsking) {
     rates r(1, 100);
     const rates::time_point now{};

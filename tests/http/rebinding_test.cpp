@@ -1,53 +1,26 @@
-// A name that leads elsewhere every time it is asked for. The resolver of this program is the one below, in
-// place of the system's, so that it is known how often a name was resolved and what was said. It knows one
-// name, and that addresses stand for themselves.
+// A name that leads elsewhere every time it is asked for: it is known how often a name was resolved, and what
+// was said.
 #include <gtest/gtest.h>
-#include <netdb.h>
 
 #include <boost/asio/co_spawn.hpp>
-#include <cstdlib>
-#include <cstring>
 #include <exception>
 #include <string>
 #include <vector>
 
 #include "http/client.hpp"
 
+namespace posy::http {
 namespace {
 
 std::vector<std::vector<const char*>> answers;  // of the first question, the second, …; the last one stays
 std::size_t questions = 0;
 
-}  // namespace
-
-extern "C" int getaddrinfo(const char* name, const char* port, const addrinfo*, addrinfo** found) {
-    boost::system::error_code none;
-    boost::asio::ip::make_address_v4(name, none);
-    if (none && std::string(name) != "rebound.example") return EAI_NONAME;
-    const auto said = none ? answers[std::min(questions++, answers.size() - 1)] : std::vector{name};
-    *found = nullptr;
-    for (auto each = said.rbegin(); each != said.rend(); ++each) {
-        auto* info = static_cast<addrinfo*>(std::calloc(1, sizeof(addrinfo) + sizeof(sockaddr_in)));
-        auto* where = reinterpret_cast<sockaddr_in*>(info + 1);
-        where->sin_family = AF_INET;
-        where->sin_port = htons(static_cast<std::uint16_t>(port ? std::atoi(port) : 0));
-        where->sin_addr.s_addr = htonl(boost::asio::ip::make_address_v4(*each).to_uint());
-        info->ai_family = AF_INET;
-        info->ai_socktype = SOCK_STREAM;
-        info->ai_addrlen = sizeof(sockaddr_in);
-        info->ai_addr = reinterpret_cast<sockaddr*>(where);
-        info->ai_next = *found;
-        *found = info;
-    }
-    return 0;
+void answer(const std::string& /*name*/, chosen_by, const resolver::done& tell) {
+    name_answer said;
+    for (const auto* each : answers[std::min(questions++, answers.size() - 1)])
+        said.addresses.push_back(asio::ip::make_address(each));
+    tell(said);
 }
-
-extern "C" void freeaddrinfo(addrinfo* all) {
-    while (all) std::free(std::exchange(all, all->ai_next));
-}
-
-namespace posy::http {
-namespace {
 
 // Listens on the whole loopback and says which of its addresses was reached; empty: none was.
 struct outcome {
@@ -59,9 +32,9 @@ outcome connect_to(const std::string& name, const networks& allowed, chosen_by w
     system_time time;
     asio::io_context context(1);
     watch w(context, time);
-    client c(w, std::make_shared<resolver>(time));
+    client c(w, std::make_shared<resolver>(time, resolver::limits{}, answer));
     c.confine(destinations(allowed));
-    tcp::acceptor listening(context, tcp::endpoint(asio::ip::address_v4::any(), 0));
+    tcp_acceptor listening(context, tcp::endpoint(asio::ip::address_v4::any(), 0));
     const host_port to{name, listening.local_endpoint().port()};
     outcome o;
     const auto work = [&]() -> task<void> {

@@ -61,7 +61,7 @@ class Server : public testing::Test {
     manual_time time_;
     serving how_;
     server server_{time_, how_, [this](request& r) { return answer(r); }};
-    tcp::socket client_{server_.first().context};
+    tcp_socket client_{server_.first().context};
     std::array<char, 1024> piece_{};
     std::string received_;
     bool closed_ = false;
@@ -96,7 +96,7 @@ TEST_F(Server, RequestsInHandHaveAGraceAtTheEnd) {
         time_.advance(20ms);
     }
     EXPECT_GE(time_.now() - start, 5s);
-    EXPECT_LE(time_.now() - start, 5s + look);
+    EXPECT_LE(time_.now() - start, 5s + server::last_words + look);
     EXPECT_EQ(received_, "");
 }
 
