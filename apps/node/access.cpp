@@ -15,8 +15,11 @@ bool same_secret(std::string_view a, std::string_view b) {
     return a.size() == b.size() && CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
 }
 
+bool names_its_client(const http_cache::fields& fields) {
+    return fields.has("Forwarded") || fields.has("X-Forwarded-For");
+}
 bool came_through_a_proxy(const http_cache::fields& fields) {
-    return fields.has("Via") || fields.has("Forwarded") || fields.has("X-Forwarded-For");
+    return fields.has("Via") || names_its_client(fields);
 }
 
 // A path of this node, not a URL that is to be fetched or a host to be connected to.
@@ -50,7 +53,7 @@ std::string_view option_of(role r) {
 }  // namespace
 
 access::access(const options& how)
-    : token_(how.token),
+    : token_(*how.token.get()),
       peers_(how.allow_peers),
       clients_(how.allow_clients),
       administrators_(how.allow_administrators) {
@@ -82,8 +85,14 @@ roles access::roles_of(const http::request& r) const {
     if (!comes_from(administrators_, who)) return found;
     if (!came_through_a_proxy(r.head.fields)) return everything;
     // Siblings and other proxies ask a proxy for absolute URLs; a path of ours they ask for a client of
-    // theirs.
-    return is_for_us(r.head) ? found : found | bit(role::peer) | bit(role::client);
+    // theirs. A proxy that says who its client is does not ask for itself.
+    if (is_for_us(r.head)) return found;
+    return found | bit(role::client) | (names_its_client(r.head.fields) ? roles{0} : bit(role::peer));
+}
+
+bool access::may_visit(const http::request& r) const {
+    const auto who = r.connection.remote().address();
+    return comes_from(clients_, who) || comes_from(administrators_, who);
 }
 
 std::string access::denial(role needed, const http::request& r) const {

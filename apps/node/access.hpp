@@ -47,16 +47,20 @@ class access {
     explicit access(const options&);
 
     roles roles_of(const http::request&) const;
+    // It carries the secret of all nodes, for us.
+    bool has_token(const http::request&) const;
     bool is(role r, const http::request& of) const { return roles_of(of) & bit(r); }
     // The answer to a request for a path of the node that is not to be answered otherwise: 421 when it is for
     // another name; 401 or 403 when the sender has none of the roles that are enough, or when it changes
     // something and comes from a page of another site; 400 when it changes something and names no host.
     std::optional<http::response> refuses(const http::request&, roles enough) const;
+    // May it visit a site that a proxy stands in front of? Whatever came before it, and without the token:
+    // Authorization is the site's own, and load balancers are expected.
+    bool may_visit(const http::request&) const;
     // Why a request without the role is refused.
     std::string denial(role, const http::request&) const;
 
   private:
-    bool has_token(const http::request&) const;
     bool answers_to(std::string_view authority, const http::request&) const;
 
     std::string token_;

@@ -158,19 +158,20 @@ struct check_service::filter {
 
 std::shared_ptr<const check_service::filter> check_service::load(const std::string& path) {
     auto loaded = load_copy(path);
-    if (!loaded) throw std::runtime_error("--check " + path + ": " + loaded.error().text());
+    if (!loaded) throw std::runtime_error("--check-list " + path + ": " + loaded.error().text());
     auto made = std::make_shared<filter>(filter{std::move(loaded->body), {}});
     if (const auto* sealed = std::get_if<sealed_filter>(&made->body)) {
         if (auto list = password_list::open(*sealed)) made->passwords = std::move(*list);
     }
     if (!made->can_answer())
-        throw std::runtime_error("--check " + path + ": it cannot be asked for keys: a message of kind " +
+        throw std::runtime_error("--check-list " + path +
+                                 ": it cannot be asked for keys: a message of kind " +
                                  std::string(name_of(kind_of(made->body))));
     return made;
 }
 
 check_service::check_service(std::string path) : path_(std::move(path)), filter_(load(path_)) {
-    if (filter_->passwords) base::forbid_core_dumps();  // so it stays: reload() takes no other form
+    if (filter_->passwords) base::forbid_core_dumps();  // so it stays: prepare() takes no other form
 }
 check_service::~check_service() = default;
 
@@ -183,14 +184,18 @@ std::shared_ptr<const check_service::filter> check_service::present() const {
     return filter_;
 }
 
-void check_service::reload() {
+std::shared_ptr<const check_service::filter> check_service::prepare() const {
     auto fresh = load(path_);
-    const std::lock_guard lock(mutex_);
-    if (fresh->form() != filter_->form())
+    if (const auto held = present(); fresh->form() != held->form())
         throw std::runtime_error(
-            fmt::format("--check {}: it would be answered with \"{}\" instead of \"{}\"; start the node "
+            fmt::format("--check-list {}: it would be answered with \"{}\" instead of \"{}\"; start the node "
                         "again if that is meant",
-                        path_, fresh->form(), filter_->form()));
+                        path_, fresh->form(), held->form()));
+    return fresh;
+}
+
+void check_service::use(std::shared_ptr<const filter> fresh) {
+    const std::lock_guard lock(mutex_);
     filter_ = std::move(fresh);
 }
 

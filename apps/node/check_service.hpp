@@ -26,8 +26,11 @@ class check_service {
     ~check_service();
 
     http::task<http::response> answer(http::request&);
-    // Reads the file again. Throws as the constructor does, and if the answers would have another form.
-    void reload();
+    // The file, read again, for use(). Throws as the constructor does, and if the answers would have another
+    // form.
+    struct filter;
+    std::shared_ptr<const filter> prepare() const;
+    void use(std::shared_ptr<const filter>);
     void describe(metrics&) const;
     // "leaked.posy (kind sealed, 1000 items)"
     std::string description() const;
@@ -35,7 +38,6 @@ class check_service {
     void finish();
 
   private:
-    struct filter;
     struct reply;
     static std::shared_ptr<const filter> load(const std::string& path);
     std::shared_ptr<const filter> present() const;

@@ -8,6 +8,7 @@
 #include <array>
 #include <cerrno>
 
+#include "posy/base/file_lock.hpp"
 #include "posy/bytes.hpp"
 #include "posy/digest.hpp"
 
@@ -37,7 +38,7 @@ result<tally_file> tally_file::open(const std::string& folder) {
     base::descriptor file(::open(path_in(folder).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
     if (file.get() < 0) return base::system_error("cannot open its file KEYS");
     if (flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
-        if (errno == EWOULDBLOCK) return error::busy("another process uses it; stop that one first");
+        if (errno == EWOULDBLOCK) return base::used_by(base::flock_holder(file.get()));
         return base::system_error("cannot lock its file KEYS");
     }
     return tally_file(std::move(file));

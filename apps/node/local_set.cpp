@@ -96,6 +96,7 @@ local_set::local_set(const options& how, key_source all, clock now)
     const publishing publishing{.change = how_.change,
                                 .max_age = static_cast<std::uint64_t>(how_.interval.count()),
                                 .change_bits = how_.change_bits,
+                                .misled = how_.misled,
                                 .least_items = planned_,
                                 .first_generation = now_(),
                                 .want = how_.sharing == sharing::full ? coding::raw : coding::smallest};
@@ -117,6 +118,12 @@ void local_set::change(std::string_view key, bool enters) {
 bool local_set::may_contain(std::string_view key) const {
     const std::lock_guard lock(mutex_);
     return publisher_->set().may_contain(publisher_->set().hash()(key));
+}
+
+void local_set::asked(std::string_view key) {
+    if (!how_.misled) return;
+    std::unique_lock lock(mutex_);
+    if (publisher_->asked(publisher_->set().hash()(key))) changed(lock);
 }
 
 bool local_set::tick() {

@@ -48,6 +48,8 @@ class local_set {
     void insert(std::string_view key);
     void remove(std::string_view key);
     bool may_contain(std::string_view key) const;
+    // The key is looked for, here or by a peer: with `misled` that may be a reason to publish.
+    void asked(std::string_view key);
 
     // Publishes if it is time, and builds the filter anew if that is due, which takes a pass over all keys;
     // true if a new generation came of it. insert() and remove() publish themselves. One call at a time.

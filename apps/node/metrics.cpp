@@ -7,11 +7,11 @@
 namespace posy::node {
 
 void metrics::counter(std::string_view name, std::string_view help, double value, std::string_view labels) {
-    add("counter", name, help, value, labels);
+    add(family_of("counter", name, help), name, value, labels);
 }
 
 void metrics::gauge(std::string_view name, std::string_view help, double value, std::string_view labels) {
-    add("gauge", name, help, value, labels);
+    add(family_of("gauge", name, help), name, value, labels);
 }
 
 std::string metrics::label(std::string_view name, std::string_view value) {
@@ -25,17 +25,30 @@ std::string metrics::label(std::string_view name, std::string_view value) {
 }
 
 // The samples of a family have to stand together, in whatever order they are added.
-void metrics::add(std::string_view type, std::string_view name, std::string_view help, double value,
-                  std::string_view labels) {
-    auto found = std::ranges::find(families_, name, &family::name);
-    if (found == families_.end()) {
-        families_.push_back({std::string(name), std::string(help), std::string(type), {}});
-        found = families_.end() - 1;
-    }
+metrics::family& metrics::family_of(std::string_view type, std::string_view name, std::string_view help) {
+    const auto found = std::ranges::find(families_, name, &family::name);
+    if (found != families_.end()) return *found;
+    families_.push_back({std::string(name), std::string(help), std::string(type), {}});
+    return families_.back();
+}
+
+void metrics::add(family& to, std::string_view name, double value, std::string_view labels) {
     std::string sample(name);
     if (!labels.empty()) sample += fmt::format("{{{}}}", labels);
-    found->lines += fmt::format("{} {}\n", sample, value);
+    to.lines += fmt::format("{} {}\n", sample, value);
     samples_.emplace_back(std::move(sample), value);
+}
+
+void metrics::histogram(std::string_view name, std::string_view help, const durations::reading& now,
+                        std::string_view labels) {
+    auto& to = family_of("histogram", name, help);
+    const std::string all(name), before = labels.empty() ? "" : std::string(labels) + ",";
+    for (std::size_t i = 0; i < now.up_to.size(); ++i) {
+        const auto bound = i < durations::bounds.size() ? fmt::format("{}", durations::bounds[i]) : "+Inf";
+        add(to, all + "_bucket", static_cast<double>(now.up_to[i]), before + label("le", bound));
+    }
+    add(to, all + "_sum", now.seconds, labels);
+    add(to, all + "_count", static_cast<double>(now.count()), labels);
 }
 
 std::string metrics::text() const {

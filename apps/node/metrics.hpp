@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "durations.hpp"
+
 namespace posy::node {
 
 class metrics {
@@ -14,6 +16,9 @@ class metrics {
     // `labels` as they stand between the braces: R"(peer="px1",kind="delta")", or empty; label() quotes.
     void counter(std::string_view name, std::string_view help, double value, std::string_view labels = {});
     void gauge(std::string_view name, std::string_view help, double value, std::string_view labels = {});
+    // `name` without _bucket, _sum and _count.
+    void histogram(std::string_view name, std::string_view help, const durations::reading&,
+                   std::string_view labels = {});
     static std::string label(std::string_view name, std::string_view value);
 
     std::string text() const;
@@ -24,8 +29,8 @@ class metrics {
     struct family {
         std::string name, help, type, lines;
     };
-    void add(std::string_view type, std::string_view name, std::string_view help, double value,
-             std::string_view labels);
+    family& family_of(std::string_view type, std::string_view name, std::string_view help);
+    void add(family&, std::string_view name, double value, std::string_view labels);
     std::vector<family> families_;
     std::vector<std::pair<std::string, double>> samples_;
 };

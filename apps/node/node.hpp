@@ -8,7 +8,9 @@
 
 #include <boost/asio/thread_pool.hpp>
 #include <functional>
+#include <map>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "access.hpp"
@@ -38,7 +40,7 @@ class node {
 
     // Answers, if the request is for the node: true.
     http::task<bool> handle(http::request&);
-    const access& rights() const { return access_; }
+    std::shared_ptr<const access> rights() const { return access_.get(); }
     local_set& set() { return set_; }
     peers& mesh() { return peers_; }
     overlay::mesh_directory& directory() { return directory_; }
@@ -48,8 +50,12 @@ class node {
     std::function<void(metrics&)> describe_more;
     std::function<bool(std::string_view key)> holds;
 
-    // Reads the files of peers and of /check again. From any thread.
-    void reload();
+    // From any thread: takes what may change while a node runs from other options, which are checked: the
+    // token, networks and names, peers, limits, certificates and the log level, and the file of /check
+    // again. Throws std::runtime_error, and then nothing has changed.
+    void reload(const options&);
+    // What became of the last one, for the figures.
+    void note_reload(bool worked) { reloaded_ = worked; }
     // From the first thread: tells the overlay that this node leaves, and calls `then`.
     void depart(std::function<void()> then);
     // After the server ran, and while the source of the keys still exists: ends the work in hand.
@@ -57,8 +63,12 @@ class node {
 
   private:
     node(const options&, http::server&, std::unique_ptr<key_store>, local_set::key_source);
-    std::vector<peer_address> peers_wanted() const;
+    static std::vector<peer_address> peers_wanted(const options&);
+    std::string next_token(const options&) const;
     http::task<void> keep_time();
+    std::string history_file() const;
+    void resume_history();
+    void keep_history() const;
     bool have(std::string_view key) const;
 
     // A request for a path of the node, and what answers it (node_routes.cpp).
@@ -68,6 +78,9 @@ class node {
     };
     struct route;
     static const route& route_of(std::string_view method, std::string_view path);
+    static std::span<const route> routes();
+    void prepare_durations();
+    void describe_durations(metrics&) const;
     http::task<void> no_route(const call&);
     http::task<void> say_healthy(const call&);
     http::task<void> send_summary(const call&);
@@ -87,6 +100,8 @@ class node {
 
     http::task<publisher::reply> reply_to(http::worker&, question);
     http::task<publisher::reply> awaited_reply(http::request&);
+    http::task<void> send_stream(http::request&, question);
+    http::task<void> send_chunk(http::request&, std::span<const std::byte>);
 
     struct changes {
         std::uint64_t added = 0, removed = 0, unchanged = 0;
@@ -107,14 +122,16 @@ class node {
     http::timekeeper& time_;
     std::unique_ptr<key_store> keys_;
     local_set::key_source all_keys_;
-    access access_;
+    http::changing<access> access_;
     local_set set_;
     overlay::mesh_directory directory_;
     traffic traffic_;
     peers peers_;
     bell bell_;
     history history_;
+    std::map<std::string_view, durations> took_;  // by path; all of them are there from the start
     http::clock::time_point started_;
+    std::atomic<bool> reloaded_{true};
     squid_publication squid_;
     std::unique_ptr<overlay_service> overlay_;  // null: this node follows its peers
     std::unique_ptr<check_service> check_;      // null: there is no filter to ask

@@ -18,16 +18,30 @@ metrics node::collect() const {
     m.gauge("posy_info", "What runs here", 1,
             metrics::label("name", how_.name) + "," + metrics::label("version", POSY_VERSION) + "," +
                 metrics::label("sharing", name_of(how_.sharing)));
+    m.gauge("posy_last_reload_ok", "Whether the last reload of the settings worked; 1 before the first",
+            reloaded_ ? 1 : 0);
     m.gauge("posy_uptime_seconds", "Since the start",
             std::chrono::duration<double>(time_.now() - started_).count());
     describe(set_.describe(), m);
     describe(traffic_, m);
     describe(server_, m);
+    describe_durations(m);
     peers_.describe(m);
     if (overlay_) overlay_->describe(m);
     if (check_) check_->describe(m);
     if (describe_more) describe_more(m);
     return m;
+}
+
+// A path that was not asked for has none; a summary that is waited for takes as long as that.
+void node::describe_durations(metrics& m) const {
+    for (const auto& [path, took] : took_) {
+        const auto now = took.read();
+        if (now.count() == 0) continue;
+        m.histogram("posy_request_duration_seconds",
+                    "From the end of a request's head to the end of the answer, for paths of the node", now,
+                    metrics::label("path", path));
+    }
 }
 
 void node::describe(const local_set::facts& set, metrics& m) {
@@ -70,8 +84,30 @@ void node::describe(const http::server& server, metrics& m) {
     refused("too_many", edge.too_many);
     refused("too_slow", edge.too_slow);
     refused("forbidden", edge.forbidden);
+    refused("rule", edge.ruled);
+    refused("tls", edge.tls);
     refused("made_room", edge.made_room);
     refused("failed", edge.failed);
+    const auto shortage = [&](std::string_view what, std::uint64_t n) {
+        m.counter("posy_out_of_descriptors_total",
+                  "Connections that could not be accepted or opened for want of a descriptor", number(n),
+                  metrics::label("operation", what));
+    };
+    shortage("accept", edge.not_accepted);
+    shortage("connect", edge.not_connected);
+    const auto& names = server.workers().front()->client.names();
+    const auto& looked_up = names.counted();
+    m.gauge("posy_names_under_way", "Names that name servers are being asked for", number(names.under_way()));
+    const auto name = [&](std::string_view result, std::uint64_t n) {
+        m.counter("posy_names_total",
+                  "Names of servers that were needed, by what became of them: known, asked, "
+                  "failed (of those asked, no name server answered) or refused (too many under way)",
+                  number(n), metrics::label("result", result));
+    };
+    name("known", looked_up.known);
+    name("asked", looked_up.asked);
+    name("failed", looked_up.failed);
+    name("refused", looked_up.refused);
 }
 
 }  // namespace posy::node

@@ -39,10 +39,8 @@ std::optional<std::string> parameter(std::string_view query, std::string_view na
 
 }  // namespace
 
-// The first that matches. A request that matches none is for administrators, who are told that it does not.
-const node::route& node::route_of(std::string_view method, std::string_view path) {
-    static constexpr route none{any, "", for_administrators, &node::no_route};
-    static constexpr std::array routes{
+std::span<const node::route> node::routes() {
+    static constexpr std::array all{
         route{reading, "/healthz", for_anyone, &node::say_healthy},
         route{reading, "/summary", for_peers, &node::send_summary},
         route{reading, squid_path, for_peers, &node::send_squid_digest},
@@ -59,9 +57,20 @@ const node::route& node::route_of(std::string_view method, std::string_view path
         route{reading, "/history", for_administrators, &node::send_history},
         route{reading, "/", for_administrators, &node::send_page},
     };
+    return all;
+}
+
+// The first that matches. A request that matches none is for administrators, who are told that it does not.
+const node::route& node::route_of(std::string_view method, std::string_view path) {
+    static constexpr route none{any, "", for_administrators, &node::no_route};
+    const auto all = routes();
     const auto found =
-        std::ranges::find_if(routes, [&](const route& each) { return each.matches(method, path); });
-    return found == routes.end() ? none : *found;
+        std::ranges::find_if(all, [&](const route& each) { return each.matches(method, path); });
+    return found == all.end() ? none : *found;
+}
+
+void node::prepare_durations() {
+    for (const auto& each : routes()) took_.try_emplace(each.path);
 }
 
 http::task<bool> node::handle(http::request& r) {
@@ -77,11 +86,16 @@ http::task<bool> node::handle(http::request& r) {
     const auto path = target.substr(0, target.find('?'));
     const call c{r, path.size() < target.size() ? target.substr(path.size() + 1) : std::string_view()};
     const route& found = route_of(r.head.method, path);
-    if (const auto refused = access_.refuses(r, found.enough)) {
+    if (const auto refused = access_.get()->refuses(r, found.enough)) {
         ++server_.counts().forbidden;
+        r.said.why = refused->body.substr(0, refused->body.find('\n'));
+        if (server_.on_refusal)
+            server_.on_refusal(r.connection.remote().address().to_string(), refused->head.status, r.said.why);
         co_await http::reply(r, *refused);
     } else {
         co_await (this->*found.answer)(c);
+        if (const auto known = took_.find(found.path); known != took_.end())
+            known->second.add(time_.now() - r.begun);
     }
     co_return true;
 }
@@ -143,7 +157,7 @@ http::response node::who(const std::string& key) const {
 }
 
 http::task<void> node::check(const call& c) {
-    auto a = answer(404, "this node has no filter to check; --check names one\n");
+    auto a = answer(404, "this node has no filter to check; --check-list names one\n");
     if (!posting(c.request.head.method)) {
         a = answer(405, "POST the keys or the password as the body\n");
         a.head.fields.add("Allow", "POST");

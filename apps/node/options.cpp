@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <openssl/err.h>
+#include <openssl/x509err.h>
 
 #include <algorithm>
 #include <array>
@@ -60,31 +61,44 @@ result<peer_address> parse_peer(std::string_view text) {
         peer.name = text.substr(0, equals);
         text.remove_prefix(equals + 1);
     }
-    const bool bare = text.find("://") == std::string_view::npos;
-    auto where = http::parse_url(bare ? "http://" + std::string(text) : std::string(text));
+    auto where = http::parse_server(text);
     if (!where) return malformed;
-    // A word alone is a name that lacks its URL, more likely than a host.
-    const auto written = http::parse_authority(text.substr(0, text.find('/')), 0);
-    if (bare && (!written || written->port == 0)) return malformed;
     if (peer.name.empty()) peer.name = where->authority.text();
     peer.where = std::move(*where);
     return peer;
 }
 
-std::vector<peer_address> read_peers(const std::string& path) {
+namespace {
+
+constexpr std::string_view form = "it should read {\"peers\": [\"NAME=http://HOST:PORT\", …]}";
+
+// The line of the byte, both counted from 1.
+std::size_t line_at(const std::string& path, std::size_t byte) {
     std::ifstream file(path);
-    if (!file) throw std::runtime_error(path + ": cannot be read");
+    std::size_t line = 1;
+    for (std::size_t i = 1; i < byte; ++i) line += file.get() == '\n';
+    return line;
+}
+
+}  // namespace
+
+std::vector<peer_address> read_peers(const std::string& path) {
+    const std::string where = "--peers " + path;
+    std::ifstream file(path);
+    if (!file) throw std::runtime_error(fmt::format("{}: cannot be opened: {}", where, strerror(errno)));
     std::vector<peer_address> peers;
     try {
         const auto all = nlohmann::json::parse(file);
         for (const auto& text : all.at("peers").get<std::vector<std::string>>()) {
             auto peer = parse_peer(text);
-            if (!peer) throw std::runtime_error(path + ": " + peer.error().message);
+            if (!peer) throw std::runtime_error(where + ": " + peer.error().message);
             peers.push_back(std::move(*peer));
         }
-    } catch (const nlohmann::json::exception& e) {
-        throw std::runtime_error(fmt::format(
-            "{}: not a list of peers ({}); it should read {{\"peers\": [\"NAME=URL\"]}}", path, e.what()));
+    } catch (const nlohmann::json::parse_error& e) {
+        throw std::runtime_error(
+            fmt::format("{}: not JSON in line {}; {}", where, line_at(path, e.byte), form));
+    } catch (const nlohmann::json::exception&) {
+        throw std::runtime_error(fmt::format("{}: not a list of peers; {}", where, form));
     }
     return peers;
 }
@@ -92,13 +106,14 @@ std::vector<peer_address> read_peers(const std::string& path) {
 namespace {
 
 // Throws with the option, the file, and what OpenSSL says of it.
-void check_file(std::string_view option, const std::string& path, const boost::system::error_code& failed) {
+void check_file(std::string_view option, const std::string& path, std::string_view what,
+                const boost::system::error_code& failed) {
     if (!failed) return;
     if (!std::ifstream(path))
         throw std::runtime_error(fmt::format("{} {}: cannot be opened: {}", option, path, strerror(errno)));
     const char* why = ERR_reason_error_string(static_cast<unsigned long>(failed.value()));
-    throw std::runtime_error(
-        fmt::format("{} {}: cannot be used: {}", option, path, why ? why : failed.message()));
+    throw std::runtime_error(fmt::format("{} {}: cannot be used: no {} in PEM format is in it ({})", option,
+                                         path, what, why ? why : failed.message()));
 }
 
 }  // namespace
@@ -110,7 +125,7 @@ std::shared_ptr<asio::ssl::context> server_tls(const options& how) {
                          asio::ssl::context::no_tlsv1_1);
     boost::system::error_code failed;
     context->use_certificate_chain_file(how.tls_certificate, failed);
-    check_file("--tls-cert", how.tls_certificate, failed);
+    check_file("--tls-cert", how.tls_certificate, "certificate", failed);
     const bool together = how.tls_key.empty();
     context->use_private_key_file(together ? how.tls_certificate : how.tls_key, asio::ssl::context::pem,
                                   failed);
@@ -118,7 +133,13 @@ std::shared_ptr<asio::ssl::context> server_tls(const options& how) {
         throw std::runtime_error(fmt::format(
             "--tls-cert {}: no private key of the certificate is in it; name its file with --tls-key",
             how.tls_certificate));
-    check_file("--tls-key", how.tls_key, failed);
+    const auto reason = failed ? ERR_GET_REASON(static_cast<unsigned long>(failed.value())) : 0;
+    // A key of another algorithm is taken, as if its certificate were still to come.
+    const bool stranger = !failed && SSL_CTX_check_private_key(context->native_handle()) != 1;
+    if (stranger || reason == X509_R_KEY_VALUES_MISMATCH || reason == X509_R_KEY_TYPE_MISMATCH)
+        throw std::runtime_error(fmt::format("--tls-key {}: not the key of the certificate in --tls-cert {}",
+                                             how.tls_key, how.tls_certificate));
+    check_file("--tls-key", how.tls_key, "private key", failed);
     return context;
 }
 
@@ -131,7 +152,7 @@ std::shared_ptr<asio::ssl::context> client_tls(const options& how) {
     } else {
         boost::system::error_code failed;
         context->load_verify_file(how.tls_authority, failed);
-        check_file("--tls-ca", how.tls_authority, failed);
+        check_file("--tls-ca", how.tls_authority, "certificate", failed);
     }
     return context;
 }

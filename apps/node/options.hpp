@@ -3,10 +3,13 @@
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "http/changing.hpp"
+#include "http/journal.hpp"
 #include "http/message.hpp"
 #include "http/networks.hpp"
 #include "http/server.hpp"
@@ -85,8 +88,8 @@ struct peer_address {
     peer_kind kind = peer_kind::posy;
     friend bool operator==(const peer_address&, const peer_address&) = default;
 };
-// "NAME=URL", "URL", "squid:NAME=URL" or "squid:URL"; the name is by default the address. The error names the
-// text.
+// "NAME=URL", "URL", "squid:NAME=URL" or "squid:URL", each URL perhaps as HOST:PORT; the name is by default
+// the address. The error names the text.
 result<peer_address> parse_peer(std::string_view);
 // May a node or a peer be called that? UTF-8 without control characters: it stands in JSON, metrics and logs.
 result<void> check_name(std::string_view);
@@ -98,7 +101,7 @@ struct options {
     std::string tls_certificate, tls_key, tls_authority;  // PEM files
     // Who may do what (access.hpp). The token is shared by all nodes and opens everything; the networks need
     // none.
-    std::string token;
+    http::changing<std::string> token;
     http::networks allow_peers, allow_clients, allow_administrators;
     std::vector<std::string> host_names;  // further names that requests may call this node by
     http::serving serving;
@@ -113,6 +116,7 @@ struct options {
     double rate = 0.01;                 // of false positives at that size
     double change = 0.02;               // a new generation when this share of the set has changed …
     std::optional<double> change_bits;  // … or, in its place, this share of the bits of its filter …
+    std::optional<unsigned> misled;     // … or when it has misled so many requests …
     std::chrono::milliseconds interval{300'000};  // … or this long after the last generation
     hash_family hash = hash_family::xxh3;         // of the summary
     hash_seed seed{};
@@ -124,10 +128,12 @@ struct options {
 
     overlay_options overlay;
 
-    std::string check;   // file of the filter that /check asks; empty: none
-    std::string data;    // folder of the embedded store of keys; empty: keys live in memory only
-    bool sync = false;   // a change of it is on disk before it is answered
-    bool quiet = false;  // nothing on standard error but what goes wrong
+    std::string check;  // file of the filter that /check asks; empty: none
+    std::string data;   // folder of the embedded store of keys; empty: keys live in memory only
+    std::string state;  // folder for what a restart need not lose, such as the page's history; empty: none
+    bool sync = false;  // a change of it is on disk before it is answered
+    std::shared_ptr<http::journal> log = std::make_shared<http::journal>();  // by default it tells nobody
+    http::log_level log_level = http::log_level::info;
 };
 
 // Peers of a JSON file: {"peers": ["px1=http://10.0.0.2:3128", …]}. Throws std::runtime_error.

@@ -73,8 +73,8 @@ std::optional<http::response> overlay_service::refuse(const http::request& r) {
         return answer(421, fmt::format("this node is {}, and the letters are for another; name it so\n",
                                        how_.overlay.address));
     }
-    if (!how_.token.empty() && r.head.fields.has("Authorization")) {
-        const auto seal = seal_of(r.head.fields, how_.token);
+    if (!how_.token.get()->empty() && r.head.fields.has("Authorization")) {
+        const auto seal = seal_of(r.head.fields, *how_.token.get());
         if (seal && !seal->valid_at(here_.time.milliseconds())) {
             count([](counts& c) { ++c.unsealed; });
             return answer(401, "the letters were sealed at another time; set the clocks of both nodes\n");
@@ -108,7 +108,7 @@ http::task<http::response> overlay_service::admit(http::request& r, const std::s
     }
     r.connection.expires_after(letter_time);
     auto body = co_await body_of(r, most);
-    const auto seal = seal_of(r.head.fields, how_.token);
+    const auto seal = seal_of(r.head.fields, *how_.token.get());
     if (seal && !seal->fits(body)) {
         count([](counts& c) { ++c.unsealed; });
         co_return answer(401, "the letters are not those that were sealed\n");
@@ -189,11 +189,10 @@ std::vector<overlay_neighbour> overlay_service::seen() {
 }
 
 void overlay_service::warn_of_other_filters(const overlay_neighbour& of) {
-    if (how_.quiet || warned_of_.size() >= most_warnings || !warned_of_.insert(of.node).second) return;
-    fmt::print(
-        stderr,
-        "posy: the {} {} has filters of other --items, --fpr, --hash, --seed or --levels, so that keys "
-        "are not found; give all nodes of the overlay the same\n",
+    if (warned_of_.size() >= most_warnings || !warned_of_.insert(of.node).second) return;
+    how_.log->warning(
+        "the {} {} has filters of other --items, --fpr, --hash, --seed or --levels, so that keys "
+        "are not found; give all nodes of the overlay the same",
         of.relation, address_of(of.node).value_or(""));
 }
 

@@ -81,8 +81,9 @@ std::shared_ptr<peer> peers::find(const std::string& name) const {
 http::request_head peers::request_to(const peer& to, std::string method, std::string target) const {
     http::request_head head{std::move(method), std::move(target), {}};
     head.fields.add("Host", to.address.where.authority.text());
-    if (!how_.token.empty() && to.address.kind == peer_kind::posy)
-        head.fields.add("Authorization", "Bearer " + how_.token);
+    const auto token = how_.token.get();
+    if (!token->empty() && to.address.kind == peer_kind::posy)
+        head.fields.add("Authorization", "Bearer " + *token);
     return head;
 }
 
@@ -100,11 +101,12 @@ http::task<void> peers::follow(std::shared_ptr<peer> p) {
         auto came = outcome::failed;
         const std::string why = co_await try_asking(*p, came);
         if (p->gone) co_return;
-        p->up = came != outcome::failed;
-        if (!p->up) {
+        if (came == outcome::failed) {
+            p->up = false;
             ++p->failures;
-            if (schedule.failures() == 0 && !how_.quiet)
-                fmt::print(stderr, "posy: peer {}: {}\n", p->address.name, why);
+            if (schedule.failures() == 0) how_.log->warning("peer {}: {}", p->address.name, why);
+        } else {
+            answers(*p);
         }
         const auto rest = schedule.over(came, count_, time.now());
         p->held_back = p->held_back + std::chrono::duration<double>(rest).count();
@@ -112,6 +114,11 @@ http::task<void> peers::follow(std::shared_ptr<peer> p) {
         // A hint ends the pause, but not before the peer's time has come.
         while (!p->gone && time.now() < schedule.earliest()) co_await p->pause.until(schedule.earliest());
     }
+}
+
+void peers::answers(peer& p) {
+    p.up = true;
+    if (p.schedule.failures() > 0) how_.log->info("peer {} is back", p.address.name);
 }
 
 http::task<std::string> peers::try_asking(peer& p, outcome& came) {
@@ -153,37 +160,64 @@ http::task<peers::outcome> peers::ask(peer& from) {
     const auto& [name, where, kind] = from.address;
     auto head = request_to(from, "GET", "/summary");
     const auto have = directory_.edition_of(name);
-    const auto hold = from.schedule.ask(have.has_value(), here_.time.now());
-    add_to(head.fields, {have ? tag_of(*have) : "", true, hold});
-    const auto wait = hold + answer_time;
+    const auto start = here_.time.now();
+    const auto hold = from.schedule.ask(have.has_value(), start);
+    const auto stream = from.schedule.stream(start);
+    const bool streams = stream > 0s;
+    add_to(head.fields, {have ? tag_of(*have) : "", true, streams ? stream : hold, streams});
+    const auto wait = std::max<http::clock::duration>(hold, stream) + answer_time;
     const auto most = summary_limits();
-    auto got =
-        co_await here_.client.ask(where.authority, where.secure, head, {}, most, wait, wait + whole_time);
-    traffic_.framing += got.sent;
+    std::exception_ptr failed;
+    http::begun made;
+    try {
+        made = co_await here_.client.begin(where.authority, where.secure, head, {}, most, wait,
+                                           wait + whole_time);
+    } catch (...) {
+        failed = std::current_exception();
+    }
+    if (failed) {
+        if (streams && here_.time.now() - start >= wait) from.schedule.stream_was_silent(here_.time.now());
+        std::rethrow_exception(failed);
+    }
+    traffic_.framing += made.sent;
     if (from.gone) co_return outcome::useless;  // forgotten meanwhile, and to stay so
-    const auto tag = held_of(got.head.fields.find("ETag").value_or(""));
+    const auto& said = made.parsing->head;
+    const auto tag = held_of(said.fields.find("ETag").value_or(""));
     // One number for two sets: a node that was set up anew, or another one at the same address.
     const bool other = have && tag && tag->generation == have->generation &&
                        tag->checksum.value_or(have->checksum) != have->checksum;
     if (other) directory_.doubt(name);
+    if (streams && is_stream(said)) {
+        if (have && tag && tag->generation == have->generation && !other) confirm(from);
+        co_return co_await take_stream(from, std::move(made), wait);
+    }
+    http::answer got;
+    got.body = co_await made.on.reader->body(*made.parsing);
+    got.head = std::move(made.parsing->head);
+    if (made.parsing->keep_alive()) here_.client.keep(std::move(made.on));
+    if (from.gone) co_return outcome::useless;
     if (got.head.status == 304 && !other) {
-        directory_.confirm(name, here_.time.milliseconds());
-        ++from.unchanged;
+        confirm(from);
         co_return outcome::unchanged;
     }
     if (got.head.status != 200 && got.head.status != 226)
         drop(from,
              fmt::format("answers {} to /summary{}", got.head.status,
                          got.head.status == 421 ? "; it needs --host-name " + where.authority.host : ""));
-    co_return co_await take(from, std::move(got));
-}
-
-http::task<peers::outcome> peers::take(peer& from, http::answer got) {
     // A whole filter in answer to our question is what there is, also if it was set up anew with a clock that
     // is behind.
     const auto order = got.head.status == 200 ? sequence::any : sequence::ascending;
-    const auto bytes = got.body.size();
-    auto work = [this, order, name = from.address.name, body = std::move(got.body)] {
+    co_return co_await take(from, std::move(got.body), order);
+}
+
+void peers::confirm(peer& from) {
+    directory_.confirm(from.address.name, here_.time.milliseconds());
+    ++from.unchanged;
+}
+
+http::task<peers::outcome> peers::take(peer& from, std::string message, sequence order) {
+    const auto bytes = message.size();
+    auto work = [this, order, name = from.address.name, body = std::move(message)] {
         std::string why;
         const auto now = here_.time.milliseconds();
         const auto became = directory_.receive(name, as_byte_view(body), now, order, &why);

@@ -1,6 +1,7 @@
 // The peers of a node: follows the summary of each, one coroutine per peer, all on the first thread.
 //
-// A peer is asked with a request that it holds open until it has something new (long poll), or at intervals
+// A peer is asked for a stream: one answer that carries all news as they come. One that does not know streams
+// is asked with a request that it holds open until it has something new (long poll), or at intervals
 // (question_schedule.hpp). What makes no sense is counted and dropped; the last summary that did make sense
 // stays in use, and its age is known.
 //
@@ -99,7 +100,11 @@ class peers {
     http::task<void> follow(std::shared_ptr<peer>);
     http::task<std::string> try_asking(peer&, outcome&);  // what went wrong
     http::task<outcome> ask(peer&);
-    http::task<outcome> take(peer&, http::answer);
+    http::task<outcome> take(peer&, std::string message, sequence);
+    http::task<outcome> take_stream(peer&, http::begun, http::clock::duration silence);
+    http::task<void> rest(peer&, http::transport&, http::clock::duration silence);
+    void answers(peer&);
+    void confirm(peer&);
     http::task<outcome> ask_squid(peer&);
     http::task<void> tell(std::shared_ptr<peer>);
     template <class Function>

@@ -19,9 +19,8 @@ void peers::was_not_there(peer& p, std::string_view key) {
     const std::lock_guard lock(p.judging);
     const auto before = p.judged.rests();
     p.judged.false_hit(digest.low, lookups_, held->false_positive_rate, here_.time.now());
-    if (p.judged.rests() != before && !how_.quiet)
-        fmt::print(stderr, "posy: peer {}: its summary misleads; it is not asked for a while\n",
-                   p.address.name);
+    if (p.judged.rests() != before)
+        how_.log->warning("peer {}: its summary misleads; it is not asked for a while", p.address.name);
 }
 
 bool peers::rests(const peer& p, bool absurd) const { return absurd || p.distrusted(here_.time.now()); }

@@ -96,7 +96,7 @@ http::task<bool> post_office::deliver(const std::string& address, const std::str
         head.fields.add("Host", where->authority.text());
         head.fields.add("Content-Length", std::to_string(body.size()));
         sealed_at_ = std::max(here_.time.milliseconds(), sealed_at_ + 1);
-        add_to(head.fields, how_.token, how_.overlay.address, address, sealed_at_, body);
+        add_to(head.fields, *how_.token.get(), how_.overlay.address, address, sealed_at_, body);
         unsigned status = 0;
         try {
             const auto got = co_await here_.client.ask(where->authority, where->secure, head, body,
@@ -117,16 +117,15 @@ http::task<bool> post_office::deliver(const std::string& address, const std::str
 void post_office::note_answer(const std::string& address, unsigned status, const std::string& text) {
     const bool taken = status < 300, busy = status == 429 || status == 503;
     const auto before = reach_.note(address, taken || busy ? reach::reached : reach::refusing);
-    if (how_.quiet) return;
-    if (before == reach::unreachable) fmt::print(stderr, "posy: {} is reached again\n", address);
+    if (before == reach::unreachable) how_.log->info("{} is reached again", address);
     if (!taken && !busy && complained_.size() < most_complaints && complained_.insert(address).second)
-        fmt::print(stderr, "posy: {} refuses letters: {} {}", address, status, text.empty() ? "\n" : text);
+        how_.log->warning("{} refuses letters: {} {}", address, status, text);
 }
 
 void post_office::note_failure(const std::string& address, const std::string& why) {
     const auto before = reach_.note(address, reach::unreachable);
-    if (!how_.quiet && before != reach::unreachable && reach_.of(address) == reach::unreachable)
-        fmt::print(stderr, "posy: cannot reach {}: {}\n", address, why);
+    if (before != reach::unreachable && reach_.of(address) == reach::unreachable)
+        how_.log->warning("cannot reach {}: {}", address, why);
 }
 
 }  // namespace posy::node

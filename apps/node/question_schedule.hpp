@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <utility>
 
 #include "backoff.hpp"
 #include "options.hpp"
@@ -38,6 +39,21 @@ class question_schedule {
         held_for_ = hold ? wait_ : wait_.zero();
         return held_for_;
     }
+    // Whether to offer the peer that it answers with a stream, and after which silence it then sends a sign
+    // of life: no time at all if not.
+    std::chrono::seconds stream(clock::time_point now) const {
+        const bool offered = poll_ == poll_.zero() && kind_ == peer_kind::posy && now >= no_stream_before_;
+        return offered ? wait_ : wait_.zero();
+    }
+    // A stream was asked for, and nothing came in time. Perhaps something between us and the peer collects
+    // answers before it passes them on: for a while it gets questions that end.
+    void stream_was_silent(clock::time_point now) { no_stream_before_ = now + silent_stream_pause; }
+    // The peer has said something in a stream: it does not fail.
+    void lives() { patience_.succeeded(); }
+    // A message of a stream has been read. Returns how long to rest for what it cost, before the next is.
+    clock::duration message_over(std::size_t peers) {
+        return rest(std::exchange(cost_, exchange_cost), peers);
+    }
     // What the answer cost us.
     void charge(clock::duration decoding, std::size_t bytes) {
         const std::chrono::duration<double> received(byte_cost * static_cast<double>(bytes));
@@ -45,10 +61,10 @@ class question_schedule {
     }
     // The question is over. Returns how long the peer rests for what it cost, with so many peers in all.
     clock::duration over(outcome came, std::size_t peers, clock::time_point now) {
-        const auto rest = cost_ * (2 * static_cast<std::int64_t>(std::max<std::size_t>(peers, 1)) - 1);
+        const auto rested = rest(cost_, peers);
         next_ = now + pause_after(came, now);
-        earliest_ = now + rest;
-        return rest;
+        earliest_ = now + rested;
+        return rested;
     }
 
     // The next question, and the earliest one if the peer hints at news.
@@ -62,6 +78,12 @@ class question_schedule {
     static constexpr std::chrono::milliseconds exchange_cost{1};
     static constexpr double byte_cost = 1e-8;
     static constexpr std::chrono::milliseconds squid_interval{10'000};
+
+    static constexpr std::chrono::minutes silent_stream_pause{10};
+
+    static clock::duration rest(clock::duration cost, std::size_t peers) {
+        return cost * (2 * static_cast<std::int64_t>(std::max<std::size_t>(peers, 1)) - 1);
+    }
 
     std::chrono::milliseconds pause_after(outcome came, clock::time_point now) {
         if (came == outcome::failed) return patience_.failed();
@@ -78,7 +100,7 @@ class question_schedule {
     std::chrono::seconds wait_, held_for_{};
     peer_kind kind_;
     backoff patience_;
-    clock::time_point asked_{}, next_{}, earliest_{};
+    clock::time_point asked_{}, next_{}, earliest_{}, no_stream_before_{};
     clock::duration cost_{};
 };
 

@@ -45,6 +45,9 @@ http::task<squid_publication::sent> squid_publication::send(http::request& r) {
     const auto all = asio::buffer(*digest);
     const std::array<asio::const_buffer, 3> parts{
         asio::buffer(head), asio::buffer(all, squid_digest::header_size), all + squid_digest::header_size};
+    r.said.status = 200;
+    r.said.head = head.size();
+    r.said.body = digest->size();
     http::alarm next_part(r.here.time, r.here.context);
     for (const auto& part : parts) {
         co_await r.connection.write(std::span(&part, 1));

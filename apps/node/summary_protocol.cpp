@@ -4,14 +4,17 @@
 
 #include <algorithm>
 #include <charconv>
+#include <stdexcept>
 
 #include "posy/http_cache/http_date.hpp"
+#include "posy/message_length.hpp"
 
 namespace posy::node {
 
 namespace {
 
-constexpr std::string_view delta_coding = "posy-delta", wait_preference = "wait=";
+constexpr std::string_view delta_coding = "posy-delta", stream_coding = "posy-stream",
+                           wait_preference = "wait=";
 
 template <class Number>
 std::optional<Number> hexadecimal(std::string_view text) {
@@ -52,14 +55,17 @@ std::optional<held> held_of(std::string_view tag) {
 }
 
 void add_to(http_cache::fields& fields, const question& q) {
-    if (q.deltas) fields.add("A-IM", delta_coding);
+    if (q.deltas || q.stream)
+        fields.add("A-IM", !q.stream   ? std::string(delta_coding)
+                           : !q.deltas ? std::string(stream_coding)
+                                       : fmt::format("{}, {}", delta_coding, stream_coding));
     if (!q.tag.empty()) fields.add("If-None-Match", q.tag);
     if (q.wait.count() > 0) fields.add("Prefer", fmt::format("{}{}", wait_preference, q.wait.count()));
 }
 
 question question_of(const http_cache::fields& fields) {
     return {std::string(fields.find("If-None-Match").value_or("")), fields.lists("A-IM", delta_coding),
-            wait_of(fields)};
+            wait_of(fields), fields.lists("A-IM", stream_coding)};
 }
 
 http::response_head head_of(const publisher::reply& reply, std::int64_t time_of_day) {
@@ -79,6 +85,40 @@ http::response_head head_of(const publisher::reply& reply, std::int64_t time_of_
     head.fields.add("Date", http_cache::http_date(time_of_day));
     head.fields.add("ETag", tag_of(reply.which));
     return head;
+}
+
+http::response_head stream_head(const edition& e, std::int64_t time_of_day) {
+    http::response_head head;
+    head.status = 226;
+    head.fields.add("IM", stream_coding);
+    head.fields.add("Date", http_cache::http_date(time_of_day));
+    head.fields.add("ETag", tag_of(e));
+    head.fields.add("Cache-Control", "no-store");
+    head.fields.add("Transfer-Encoding", "chunked");
+    return head;
+}
+
+bool is_stream(const http::response_head& head) {
+    return head.status == 226 && head.fields.lists("IM", stream_coding);
+}
+
+std::string chunk_start(std::size_t bytes) { return fmt::format("{:x}\r\n", bytes); }
+
+std::optional<std::string> stream_messages::next() {
+    if (pending_.starts_with(sign_of_life)) {  // any number of them says the same
+        pending_.erase(0, pending_.find_first_not_of(sign_of_life));
+        return std::string();
+    }
+    const auto length = message_length(as_byte_view(pending_));
+    if (!length) throw std::runtime_error("its stream: " + length.error().text());
+    if (!*length) return std::nullopt;
+    if (**length > most_)
+        throw std::runtime_error(
+            fmt::format("its stream: a message of {} bytes, above the limit of {}", **length, most_));
+    if (pending_.size() < **length) return std::nullopt;
+    std::string message = pending_.substr(0, **length);
+    pending_.erase(0, **length);
+    return message;
 }
 
 }  // namespace posy::node

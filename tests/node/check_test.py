@@ -38,19 +38,19 @@ class Check(ScratchTest):
             posy(*options, keys, "-o", self.path(name))
         posy("pack", "--queryable", "small", self.path("plain"), "-o", self.path("compressed"))
         for name in (*made, "compressed"):
-            node = self.node("--check", self.path(name))
+            node = self.node("--check-list", self.path(name))
             self.assertEqual(self.check(node, "key 7\nnobody\r\nkey 999\r\nkey 1000"), {"may_contain": [True, False, True, False]}, name)
             self.assertEqual(self.check(node, ""), {"may_contain": []})
             self.assertEqual((node.metric('posy_checked_total{answer="yes"}'), node.metric('posy_checked_total{answer="no"}')), (2, 2))
             node.kill()
         posy("seal", self.path("map.csv"), "--values", "--fpr", "1e-6", "-o", self.path("map"))
-        node = self.node("--check", self.path("map"))
+        node = self.node("--check-list", self.path("map"))
         self.assertEqual(self.check(node, "key 7\nnobody\nkey 0\n"), {"values": [7, None, 0]})
         self.assertEqual(self.check(node, "x" * 65536), {"values": [None]})
         self.assertIn("at most 64 KiB", self.check(node, "x" * 65537, status=413))
 
     def test_passwords(self):
-        node = self.node("--check", self.seal("password", "letmein"))
+        node = self.node("--check-list", self.seal("password", "letmein"))
         for body, refused, why in (("password", True, "listed"), ("password\n", True, "listed"), ("passw0rd\r\n", True, "near"), ("", True, "empty"),
                                    ("correct horse", False, "ok"), ("y" * 128, False, "ok")):
             self.assertEqual(self.check(node, body), {"refused": refused, "why": why}, body)
@@ -62,7 +62,7 @@ class Check(ScratchTest):
         self.assertEqual(answer.headers["Cache-Control"], "no-store")
 
     def test_a_password_comes_bare(self):
-        node = self.node("--check", self.seal("password", "letmein"))
+        node = self.node("--check-list", self.seal("password", "letmein"))
         form = "application/x-www-form-urlencoded"  # what curl calls every body
         for kind, body in (("application/json", '{"password": "letmein"}'), (form, "password=letmein"), ("multipart/form-data; boundary=x", "--x\n")):
             self.assertIn("bare password", self.check(node, body, status=415, **{"Content-Type": kind}))
@@ -74,24 +74,24 @@ class Check(ScratchTest):
 
     def test_who_may_ask(self):
         self.write("token", "s3cret")
-        node = self.node("--check", self.seal("password"), "--token-file", self.path("token"))
+        node = self.node("--check-list", self.seal("password"), "--token-file", self.path("token"))
         self.check(node, "password", status=401)
         self.check(node, "password", Authorization="Bearer s3cret")
-        node = self.node("--check", self.path("list.posy"), "--allow-admin", "10.9.9.9", "--allow-peer", "loopback")
+        node = self.node("--check-list", self.path("list.posy"), "--allow-admin", "10.9.9.9", "--allow-peer", "loopback")
         self.check(node, "password", status=403)  # a peer is no client
-        node = self.node("--check", self.path("list.posy"), "--allow-admin", "10.9.9.9", "--allow-client", "loopback")
+        node = self.node("--check-list", self.path("list.posy"), "--allow-admin", "10.9.9.9", "--allow-client", "loopback")
         self.check(node, "password")
         self.check(node, "password", status=403, Origin="http://evil.example")
         self.assertEqual(node.get("/check").status, 405)  # there is nothing to read
         plain = self.node()
-        self.assertIn("--check names one", self.check(plain, "password", status=404))
+        self.assertIn("--check-list names one", self.check(plain, "password", status=404))
 
     def test_over_tls(self):
         subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-subj", "/CN=localhost",
                         "-addext", "subjectAltName=DNS:localhost", "-keyout", self.path("pem"), "-out", self.path("crt")], check=True, capture_output=True)
         with open(self.path("pem"), "ab") as both:
             both.write(self.read("crt"))
-        node = self.node("--listen-tls", "127.0.0.1:0", "--tls-cert", self.path("pem"), "--check", self.seal("password"), listen=None)
+        node = self.node("--listen-tls", "127.0.0.1:0", "--tls-cert", self.path("pem"), "--check-list", self.seal("password"), listen=None)
         import http.client
         trusted = ssl.create_default_context(cafile=self.path("crt"))
         connection = http.client.HTTPSConnection("localhost", node.port, context=trusted, timeout=30)
@@ -100,7 +100,7 @@ class Check(ScratchTest):
         self.assertEqual(json.loads(connection.getresponse().read()), {"refused": True, "why": "near"})
 
     def test_read_again(self):
-        node = self.node("--check", self.seal("first"))
+        node = self.node("--check-list", self.seal("first"))
         self.assertTrue(self.check(node, "first")["refused"])
         self.seal("second")
         node.process.send_signal(signal.SIGHUP)
@@ -108,26 +108,26 @@ class Check(ScratchTest):
         self.assertFalse(self.check(node, "first")["refused"])
         self.write("list.posy", b"not a filter")
         node.process.send_signal(signal.SIGHUP)
-        until(lambda: any("the last good one stays in use" in line for line in node.log))
+        until(lambda: any("all settings stay as they were" in line for line in node.log))
         self.assertTrue(self.check(node, "second")["refused"])
 
     def test_a_file_that_is_overwritten_in_place(self):
         leaked = [f"password {i}" for i in range(20000)]  # more than a page
-        node = self.node("--check", self.seal(*leaked, name="passwords"))
+        node = self.node("--check-list", self.seal(*leaked, name="passwords"))
         with open(self.path("passwords"), "r+b") as live:  # cp and dd write into the file that is there
             live.write(bytes(os.fstat(live.fileno()).st_size))
         self.assertEqual({self.check(node, each)["why"] for each in leaked[::1000]}, {"listed"})
         os.truncate(self.path("passwords"), 10)
         self.assertEqual({self.check(node, each)["why"] for each in leaked[::1000]}, {"listed"})
         node.process.send_signal(signal.SIGHUP)
-        until(lambda: any("the last good one stays in use" in line for line in node.log))
+        until(lambda: any("all settings stay as they were" in line for line in node.log))
         self.assertEqual(self.check(node, leaked[7]), {"refused": True, "why": "listed"})
 
     def test_the_form_of_answers_stays(self):
-        node = self.node("--check", self.seal("letmein"))
+        node = self.node("--check-list", self.seal("letmein"))
         posy("seal", self.write("keys.txt", "letmein\n"), "--fpr", "1e-7", "-o", self.path("list.posy"))
         node.process.send_signal(signal.SIGHUP)
-        until(lambda: any('answered with "may_contain" instead of "refused"' in line and "the last good one stays in use" in line for line in node.log))
+        until(lambda: any('answered with "may_contain" instead of "refused"' in line and "all settings stay as they were" in line for line in node.log))
         self.assertEqual(self.check(node, "letmein"), {"refused": True, "why": "listed"})
         self.seal("trustno1")  # the next good one is taken
         node.process.send_signal(signal.SIGHUP)
@@ -137,18 +137,18 @@ class Check(ScratchTest):
         self.write("keys.txt", "a\nb\n")
         posy("count", self.path("keys.txt"), "--top", "0", "-o", self.path("sketch"))
         for name, saying in (("sketch", "it cannot be asked for keys: a message of kind sketch"), ("nothing", "No such file"), ("keys.txt", "at byte 0")):
-            said = posy("node", "--listen", "127.0.0.1:0", "--check", self.path(name), status=2)
+            said = posy("node", "--listen", "127.0.0.1:0", "--check-list", self.path(name), status=2)
             self.assertIn(saying, said)
-            self.assertIn("--check " + self.path(name), said)
+            self.assertIn("--check-list " + self.path(name), said)
 
     def test_a_crash_leaves_no_core(self):
-        node = Node(POSY, "--check", self.seal("password"))
+        node = Node(POSY, "--check-list", self.seal("password"))
         self.addCleanup(node.kill)
         self.check(node, "password")
         self.assertFalse(leaves_core(node.process))
 
     def test_nothing_stays_behind(self):
-        node = self.node("--check", self.seal("password"))
+        node = self.node("--check-list", self.seal("password"))
         secret = b"the first bytes of freed memory are overwritten; look for what follows them"
         self.check(node, secret)
         got, _ = exchange(node.port, b"POST /check HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: 300\r\n\r\n" + secret * 4)

@@ -23,7 +23,6 @@ class Node : public testing::Test {
         how_.listen = {here_};
         how_.allow_peers = {*http::parse_network("127.0.0.1")};
         how_.items = 1000;
-        how_.quiet = true;
     }
     void TearDown() override {
         if (node_) node_->finish();

@@ -51,7 +51,7 @@ class Options(NodeTest):
     def test_tls_alone_opens_no_plain_port(self):
         tls = ("--tls-cert", self.path("cert"), "--tls-key", self.path("key"))
         node = self.node("--listen-tls", "127.0.0.1:0", *tls, listen=None)
-        self.assertRegex(node.log[0], r" listens on 127\.0\.0\.1:\d+ \(TLS\)$")
+        self.assertRegex(node.log[1], r" listens on 127\.0\.0\.1:\d+ \(TLS\)$")
         self.assertEqual(len(listeners(node.process.pid)), 1)
         trusting = ssl.create_default_context(cafile=self.path("cert"))
         trusting.check_hostname = False
@@ -60,7 +60,7 @@ class Options(NodeTest):
             self.assertIn(b" 200 ", s.recv(1000))
         # With both, the line names all of them.
         both = self.node("--listen", "127.0.0.2:0", "--listen-tls", "127.0.0.1:0", *tls)
-        self.assertRegex(both.log[0], r" listens on 127\.0\.0\.1:\d+, 127\.0\.0\.2:\d+, 127\.0\.0\.1:\d+ \(TLS\)$")
+        self.assertRegex(both.log[1], r" listens on 127\.0\.0\.1:\d+, 127\.0\.0\.2:\d+, 127\.0\.0\.1:\d+ \(TLS\)$")
 
     def test_where_it_cannot_listen(self):
         with socket.create_server(("127.0.0.1", 0)) as taken:
@@ -76,18 +76,38 @@ class Options(NodeTest):
     def test_the_default_port_is_the_command_s(self):
         for command, port in (("node", 3130), ("proxy", 3128)):
             with socket.create_server(("127.0.0.9", port)):  # so that the error names it
-                self.fails("--listen", "127.0.0.9", saying=[f"--listen 127.0.0.9:{port}: "], command=command)
+                self.fails("--listen", "127.0.0.9", saying=[f"--listen 127.0.0.9:{port}: ", f"another program has port {port}"],
+                           command=command)
+
+    def test_two_do_not_share_a_port(self):
+        port = self.node(command="proxy").port
+        for address in ("127.0.0.1", "0.0.0.0"):
+            self.fails("--listen", f"{address}:{port}", "--allow-client", "loopback", command="proxy",
+                       saying=[f"--listen {address}:{port}: cannot listen: another program has port {port} (Address already in use)"])
+        self.fails("--listen", "192.0.2.1:3128", "--allow-client", "loopback", saying=["not an address of this machine"])
 
     def test_files_that_cannot_be_used(self):
         none, junk, cert = self.path("none"), self.write("junk", "no certificate\n"), self.path("cert")
         listen = ("--listen-tls", "127.0.0.1:0")
         self.fails(*listen, "--tls-cert", none, saying=[f"--tls-cert {none}: cannot be opened: No such file"])
-        self.fails(*listen, "--tls-cert", junk, saying=[f"--tls-cert {junk}: cannot be used: no start line"])
+        self.fails(*listen, "--tls-cert", junk, saying=[f"--tls-cert {junk}: cannot be used: no certificate in PEM format is in it"])
         self.fails(*listen, "--tls-cert", cert, saying=[f"--tls-cert {cert}: no private key", "--tls-key"])
         self.fails(*listen, "--tls-cert", cert, "--tls-key", none, saying=[f"--tls-key {none}: cannot be opened"])
-        self.fails(*listen, "--tls-cert", cert, "--tls-key", junk, saying=[f"--tls-key {junk}: cannot be used"])
+        self.fails(*listen, "--tls-cert", cert, "--tls-key", junk, saying=[f"--tls-key {junk}: cannot be used: no private key in PEM"])
+        for kind in (["RSA"], ["EC", "-pkeyopt", "ec_paramgen_curve:P-256"]):
+            other = self.path("other")
+            subprocess.run(["openssl", "genpkey", "-algorithm", *kind, "-out", other], capture_output=True, check=True)
+            self.fails(*listen, "--tls-cert", cert, "--tls-key", other,
+                       saying=[f"--tls-key {other}: not the key of the certificate in --tls-cert {cert}"])
         for file, why in ((none, "cannot be opened: No such file"), (junk, "cannot be used")):
             self.fails("--listen", "127.0.0.1:0", "--tls-ca", file, saying=[f"--tls-ca {file}: {why}"])
+
+    def test_a_file_of_peers(self):
+        for text, why in (('{"peers":\n ["a=http://x:1", ]}', "not JSON in line 2"), ("", "not JSON in line 1"), ("[]", "not a list of peers"),
+                          ('{"peers": {"a": 1}}', "not a list of peers"), ('{"peers": ["a"]}', "'a' is not a peer")):
+            file = self.write("peers", text)
+            said = self.fails("--listen", "127.0.0.1:0", "--peers", file, saying=[f"{file}: {why}", "NAME=http://HOST:PORT"])
+            self.assertNotIn("exception", said)
 
     def test_a_token_is_one_word(self):
         for text, why in (("one two\n", "more than one word"), ("one\ntwo\n", "more than one word"), ("\n", "is empty"), ("", "is empty")):

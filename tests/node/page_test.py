@@ -20,7 +20,8 @@ import zlib
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "harness"))
 from cases import NodeTest  # noqa: E402
-from daemons import samples  # noqa: E402
+from daemons import ask, samples  # noqa: E402
+from origins import Origin, fresh  # noqa: E402
 from waiting import until  # noqa: E402
 
 FOLDER = os.path.abspath(sys.argv[2])
@@ -119,7 +120,7 @@ if (!window.watched) {
   };
 }"""
 READ = """
-return [window.seen || '', [...document.querySelectorAll('[data-sample],[data-share]')].map(e => ({...e.dataset,
+return [window.seen || '', [...document.querySelectorAll('[data-sample],[data-share],[data-sum]')].map(e => ({...e.dataset,
   text: e.textContent}))];"""
 
 
@@ -183,10 +184,13 @@ class Page(NodeTest):
     def right(self, e, told):
         if "sample" in e:
             return float(e["value"]) == told[e["sample"]] if e["value"] else e["sample"] not in told
+        part = sum(told.get(k, 0) for k in json.loads(e["sum"])) if "sum" in e else told.get(e["share"], 0)
+        if "of" not in e:
+            return float(e["value"]) == part
         total = sum(told.get(k, 0) for k in json.loads(e["of"]))
         if not total:
             return e["value"] == "NaN"
-        return abs(float(e["value"]) - told.get(e["share"], 0) / total) < 1e-12
+        return abs(float(e["value"]) - part / total) < 1e-12
 
     def test_every_figure_is_that_of_metrics(self):
         a, b = self.pair()
@@ -276,14 +280,81 @@ class Page(NodeTest):
         until(lambda: "bytes" in self.browser.run(seen), what="the bytes of a summary")
         self.quiet()
 
-    def test_figures_of_a_cache(self):
+    def axis(self, chart):
+        """The ticks of a chart as (value, height), the figures of its legend, and how high its lines end: all in its own unit."""
+        return self.browser.run("""
+          const figure = document.querySelector('%s figure'), number = t => parseFloat(t.replace(/[^0-9.,eE-]/g, ''));
+          const ticks = [...figure.querySelectorAll('text')].filter(t => t.getAttribute('text-anchor') === 'end' && t.textContent !== 'now');
+          return {ticks: ticks.map(t => [number(t.textContent), Number(t.getAttribute('y')) - 3.5, t.textContent]),
+            legend: [...figure.querySelectorAll('figcaption span')].map(e => e.textContent),
+            ends: [...figure.querySelectorAll('path')].map(p => Number(p.getAttribute('d').replace(/h1$/, '').match(/[0-9.]+$/)[0]))};""" % chart)
+
+    def test_the_axis_of_false_hits_says_what_its_legend_says(self):
+        """At rates whose half is below what two digits of a percent can say."""
+        for rate in ("0.3", "0.01", "0.0001", "0.000002"):
+            with self.subTest(rate):
+                node = self.node("--fpr", rate, "--items", "1000", "--interval", "1")
+                node.add(map(str, range(1000)))
+                self.open(node)
+                until(lambda: float(self.browser.run("return document.querySelector('[data-sample=posy_set_false_positive_rate]').dataset.value")) > 0)
+                def agree():
+                    seen = self.axis("#false")
+                    (zero, bottom, _), *_, (top, ceiling, _) = sorted(seen["ticks"])
+                    values = [value for value, *_ in seen["ticks"]]
+                    assert len(set(values)) == 3 and abs(sorted(values)[1] - top / 2) < 1e-9 * top, seen
+                    assert all(text.endswith("%") for *_, text in seen["ticks"]), seen
+                    said = float(seen["legend"][0].replace("\xa0%", "").split()[-1])
+                    drawn = (bottom - seen["ends"][0]) / (bottom - ceiling) * top
+                    return abs(said - drawn) <= 0.03 * top and said > 0
+                until(agree, what="a line that ends where the legend says")
+                node.kill()
+
+    def test_a_proxy_opens_with_what_it_is_for(self):
         """A proxy has more to tell; what it has is shown, whatever it is called."""
-        proxy = self.node("--name", "cache", command="proxy")
+        origin = Origin(lambda r: fresh(b"x" * 5000))
+        self.addCleanup(origin.close)
+        proxy = self.node("--name", "cache", "--allow-destination", "loopback", command="proxy")
+        for i in range(40):
+            ask(proxy.port, f"{origin.url}/{i % 10}")
         self.open(proxy)
         told = self.compare()
-        self.assertTrue(any(n.startswith("posy_proxy_requests_total{") for n in told))
+        self.assertEqual(told['posy_proxy_requests_total{result="hit"}'], 30)
+        self.assertEqual(told['posy_proxy_answer_bytes_total{result="hit"}'], 150000)
         self.assertTrue(self.browser.run("return document.getElementById('cache').checkVisibility()"))
+        self.assertEqual(self.browser.run("return document.querySelector('main > section:not([hidden])').id"), "service")
+        tiles = self.browser.run("return [...document.querySelectorAll('#service dt')].map(t => [t.textContent, t.nextSibling.textContent])")
+        shown = {label: value.replace("\xa0", " ") for label, value in tiles}
+        self.assertEqual({label: shown[label] for label in ("from the store", "from siblings", "from origins", "bytes saved", "objects")},
+                         {"from the store": "75.0 %", "from siblings": "0 %", "from origins": "25.0 %", "bytes saved": "146 KiB", "objects": "10"})
+        for name, width, height, dark in [("page-proxy.png", 1280, 900, False), ("page-proxy-phone.png", 390, 844, True)]:
+            self.browser.resize(width, height)
+            self.browser.dark(dark)
+            until(lambda: self.browser.run("return innerWidth") == width)
+            self.compare()
+            self.assertLessEqual(self.browser.run("return document.documentElement.scrollWidth"), width, "nothing sticks out")
+            self.browser.picture(name)
         self.quiet()
+
+    def test_history_survives_a_restart(self):
+        with tempfile.TemporaryDirectory() as folder:
+            state, file = os.path.join(folder, "state"), os.path.join(folder, "state", "history.json")
+            items = lambda node: json.loads(node.get("/history").body)["series"].get("posy_set_items", [])
+            first = self.node("--state", state)
+            first.add(["one", "two"])
+            until(lambda: 2 in items(first))
+            self.assertEqual(first.kill(signal.SIGTERM), 0)
+            second = self.node("--state", state)
+            seen = items(second)
+            self.assertEqual((2 in seen, None in seen), (True, True), "what was before, and a gap")
+            self.open(second)
+            self.assertGreater(self.browser.run("return past.at.length"), len(seen) - 1)
+            self.assertEqual(second.kill(signal.SIGTERM), 0)
+            with open(file, "w", encoding="utf-8") as damaged:
+                damaged.write('{"at": [1, 2')
+            third = self.node("--state", state)
+            self.assertTrue(any("history.json" in line and "starts without it" in line for line in third.log), third.log)
+            until(lambda: items(third))
+            self.assertEqual(os.listdir(state), ["history.json"])
 
 
 if __name__ == "__main__":

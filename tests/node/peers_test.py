@@ -23,7 +23,7 @@ class Peers(ScratchTest):
     def answers(self, node, kind, peer="p"):
         return node.metric(f'posy_peer_answers_total{{peer="{peer}",kind="{kind}"}}')
 
-    def test_follow_each_other_by_long_poll(self):
+    def test_follow_each_other(self):
         b = self.node("--items", "2000", "--change", "0.01")
         b.add(f"key{i}" for i in range(1000))
         a = self.node("--peer", f"b={b.url}")
@@ -38,7 +38,7 @@ class Peers(ScratchTest):
         sent = b.metrics()
         self.assertGreater(sent['posy_summary_sent_bytes_total{kind="delta"}'], 0)
         self.assertGreater(sent['posy_summary_sent_bytes_total{kind="whole"}'], 0)
-        self.assertGreater(a.metric('posy_summary_sent_bytes_total{kind="framing"}'), 100)
+        self.assertGreater(a.metric('posy_summary_sent_bytes_total{kind="framing"}'), 50)  # one request
 
     def test_goes_away_and_comes_back(self):
         b = self.node("--items", "1000", "--interval", "0.2")
@@ -177,7 +177,7 @@ class Peers(ScratchTest):
             before = len(a.log)
             reload(bad)
             until(lambda: len(a.log) > before)
-            self.assertIn("the peers stay as they are", a.log[-1])
+            self.assertIn("all settings stay as they were", a.log[-1])
         self.assertEqual(names(), {"c", "fixed"})
         done = subprocess.run([POSY, "node", "--listen", "127.0.0.1:0", "--peers", file], capture_output=True, text=True, timeout=30)
         self.assertEqual(done.returncode, 2)

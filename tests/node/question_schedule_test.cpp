@@ -110,5 +110,26 @@ TEST(question_schedule, what_an_answer_cost_is_rested_for_even_if_there_is_a_hin
     EXPECT_EQ(p.schedule.over(outcome::news, p.peers, p.now), 501ms);
 }
 
+TEST(question_schedule, a_stream_is_offered_unless_one_was_silent) {
+    asked_peer p, polled(7s), squid(0ms, peer_kind::squid);
+    EXPECT_EQ(p.schedule.stream(p.now), 60s);
+    EXPECT_EQ(polled.schedule.stream(p.now), 0s);
+    EXPECT_EQ(squid.schedule.stream(p.now), 0s);
+    p.schedule.stream_was_silent(p.now);
+    EXPECT_EQ(p.schedule.stream(p.now + 10min - 1s), 0s);
+    EXPECT_EQ(p.schedule.stream(p.now + 10min), 60s);
+}
+
+TEST(question_schedule, each_message_of_a_stream_is_rested_for) {
+    asked_peer p;
+    p.schedule.ask(true, p.now);
+    p.schedule.charge(99ms, 0);
+    EXPECT_EQ(p.schedule.message_over(10), 1900ms);
+    EXPECT_EQ(p.schedule.message_over(10), 19 * exchange);  // what came before is paid for
+    p.ask(outcome::failed);
+    p.schedule.lives();
+    EXPECT_EQ(p.schedule.failures(), 0U);
+}
+
 }  // namespace
 }  // namespace posy::node
