@@ -4,6 +4,8 @@
 
 namespace posy::proxy {
 
+using namespace std::string_view_literals;
+
 namespace {
 
 // What the sender said, without what it would not want to see in a log (RFC 9110, 9.3.8).
@@ -14,11 +16,18 @@ http::response echo(http::request_head head) {
     return r;
 }
 
+http::response abilities() {
+    http::response r;
+    r.head.fields.add("Allow", "GET, HEAD, POST, PUT, DELETE, PATCH, OPTIONS, TRACE, CONNECT");
+    return r;
+}
+
 }  // namespace
 
 std::optional<http::response> last_answer(http::request_head& head) {
-    const bool trace = head.method == "TRACE";
-    if (!trace && head.method != "OPTIONS") return std::nullopt;
+    const bool trace = head.method == "TRACE"sv;
+    if (!trace && head.method != "OPTIONS"sv) return std::nullopt;
+    if (!trace && head.target == "*") return abilities();
     const auto field = head.fields.combined("Max-Forwards");
     if (!field) return std::nullopt;
     unsigned left = 0;
@@ -29,10 +38,7 @@ std::optional<http::response> last_answer(http::request_head& head) {
         head.fields.set("Max-Forwards", std::to_string(left - 1));
         return std::nullopt;
     }
-    if (trace) return echo(head);
-    http::response r;
-    r.head.fields.add("Allow", "GET, HEAD, POST, PUT, DELETE, PATCH, OPTIONS, TRACE, CONNECT");
-    return r;
+    return trace ? echo(head) : abilities();
 }
 
 }  // namespace posy::proxy

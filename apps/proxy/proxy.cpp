@@ -12,24 +12,52 @@
 #include "forwards.hpp"
 #include "http/elsewhere.hpp"
 #include "posy/http_cache/cache_control.hpp"
+#include "posy/http_cache/partial.hpp"
+#include "posy/http_cache/ranges.hpp"
 #include "posy/http_cache/validation.hpp"
 
 namespace posy::proxy {
 
 namespace asio = boost::asio;
 using namespace std::chrono_literals;
+using namespace std::string_view_literals;
 using http_cache::forward_reason;
 using http_cache::verdict;
 
+namespace {
+
+constexpr std::uint64_t usual_object = std::uint64_t{8} << 20;
+constexpr std::uint64_t beside_a_body = 16 * 1024;  // a head and its bookkeeping
+
+}  // namespace
+
+std::uint64_t most_of_one_object(const http_cache::store_options& how) {
+    const auto largest = http_cache::largest_possible(how);
+    return largest - std::min(largest, beside_a_body);
+}
+
 proxy::proxy(const options& how, const node::options& node_how, http::server& server)
-    : how_(how), server_(server), time_(server.time()), heads_(node_how.name), log_(how.access_log) {
+    : how_(how),
+      server_(server),
+      time_(server.time()),
+      heads_(node_how.name),
+      terms_(std::make_shared<const terms>(how, doorkeeper(how.rules, how.users), nullptr)),
+      disk_news_(how.store.disk ? how.store.disk->directory.string() : "", node_how.log),
+      log_(how.access_log, how.log_format, *node_how.log) {
+    const auto most = most_of_one_object(how_.store);
+    how_.max_object = how_.max_object > 0 ? std::min(how_.max_object, most) : std::min(usual_object, most);
+    how_.store.memory.largest = how_.max_object + beside_a_body;
     auto opened = http_cache::store::open(how_.store, this);
-    if (!opened) throw std::runtime_error("the store: " + opened.error().text());
+    if (!opened) throw std::runtime_error("--disk " + opened.error().text());
     store_ = std::move(*opened);
     node_ = std::make_unique<node::node>(node_how, server,
                                          [this](const auto& visit) { store_->for_each_url(visit); });
+    terms_.set(std::make_shared<const terms>(how, terms_.get()->doors, node_->rights()));
     counting_ = true;
+    server_.on_end = [this](const http::conclusion& c) { record(c); };
+    store_->for_each_url([this](std::string_view url) { tags_.doubt(url); });  // from before the start
     node_->holds = [this](std::string_view url) { return store_->has(url); };
+    tell_doubts();
     node_->describe_more = [this](node::metrics& m) { describe(m); };
     for (const auto& each : server_.workers()) each->client.confine(http::destinations(how_.destinations));
     asio::co_spawn(server_.first().context, keep_time(), asio::detached);
@@ -41,6 +69,11 @@ proxy::~proxy() {
     counting_ = false;
 }
 
+std::string proxy::holdings() const {
+    const auto disk = store_->disk_counts();
+    return disk ? fmt::format("; {} objects, {} bytes on disk", disk->objects, disk->bytes) : "";
+}
+
 // The set is made from what the store finds on disk when it opens; from then on it follows.
 void proxy::entered(std::string_view url) {
     if (counting_) node_->set().insert(url);
@@ -48,6 +81,7 @@ void proxy::entered(std::string_view url) {
 
 void proxy::left(std::string_view url) {
     if (counting_) node_->set().remove(url);
+    tags_.forget(url);
 }
 
 http::task<void> proxy::keep_time() {
@@ -55,31 +89,71 @@ http::task<void> proxy::keep_time() {
     for (;;) {
         co_await next_second.pause(1s);
         log_.flush();
+        if (const auto disk = store_->disk_counts()) disk_news_.look(*disk, time_.now());
     }
 }
 
 http::task<void> proxy::handle(http::request& r) {
-    if (r.head.method == "CONNECT") {
-        co_await open_tunnel(r);
-        co_return;
+    note_fields(r);
+    auto on = terms_.get();
+    if (r.head.method == "CONNECT"sv) {
+        if (on->sites.any() && !on->also_forward)
+            throw http::refusal(403, "no tunnels lead through a proxy that stands in front of sites");
+        return open_tunnel(std::move(on), r);
     }
-    if (r.head.target.starts_with('/') || r.head.target.find("/squid-internal-") != std::string::npos) {
-        const bool done = co_await node_->handle(r);
-        if (done) co_return;
+    if (r.head.method == "PURGE"sv) {
+        r.said.result = "purge";
+        return purge(r);
     }
+    if (const auto* visited = site_of(*on, r)) return visit(std::move(on), *visited, r);
+    if (on->sites.any() && r.head.target.starts_with('/') && !called_by_name(*on, r))
+        throw http::refusal(421, fmt::format("this proxy stands in front of sites, and '{}' is none of them",
+                                             authority_of(r)));
+    if (r.head.target.starts_with('/') || r.head.target.find("/squid-internal-") != std::string::npos)
+        return ask_node(std::move(on), r);
+    return forward(std::move(on), r);
+}
+
+// A path of the node, if it knows it.
+http::task<void> proxy::ask_node(std::shared_ptr<const terms> on, http::request& r) {
+    const bool done = co_await node_->handle(r);
+    r.said.result = !done ? "" : r.said.why.empty() ? "node" : "denied";
+    if (!done) co_await forward(std::move(on), r);
+}
+
+http::task<void> proxy::forward(std::shared_ptr<const terms> on, http::request& r) {
     // A sibling gets what is here; nothing is fetched for it.
     using node::role;
-    const auto& rights = node_->rights();
-    if (!rights.is(role::client, r) && !(rights.is(role::peer, r) && http_cache::may_look_up(r.head) &&
-                                         http_cache::request_directives_of(r.head.fields).only_if_cached))
-        throw http::refusal(403, rights.denial(role::client, r));
-    if (const auto last = last_answer(r.head)) {
-        co_await http::reply(r, *last);
-        co_return;
-    }
+    const auto& rights = *on->rights;
+    const bool sibling = from_sibling(*on, r);
+    if (!rights.is(role::client, r) && !sibling) throw http::refusal(403, rights.denial(role::client, r));
+    if (on->sites.any() && !on->also_forward && !sibling)
+        throw http::refusal(421, "this proxy stands in front of sites, and that host is none of them");
+    if (auto last = last_answer(r.head)) return say(r, std::move(*last));
+    if (r.parsing.version < 11) r.head.fields.erase("Upgrade");  // there it means nothing
     auto to = parse_target(r.head.target);
     if (!to) throw http::refusal(400, "a proxy needs an absolute URL: http://… or https://…");
-    exchange e{r, std::move(*to), heads_.status()};
+    if (sibling || !on->doors.book()) return begin(std::move(on), r, std::move(*to));
+    auto asked = inquiry_of(*on, r, to->parts.authority);
+    return begin_by_rules(std::move(on), r, std::move(*to), std::move(asked));
+}
+
+http::task<void> proxy::say(http::request& r, http::response last) {
+    r.said.result = "node";
+    co_await http::reply(r, last);
+}
+
+http::task<void> proxy::begin(std::shared_ptr<const terms> on, http::request& r, target to) {
+    exchange e{r, std::move(to), std::move(on)};
+    co_await serve(e);
+}
+
+http::task<void> proxy::begin_by_rules(std::shared_ptr<const terms> on, http::request& r, target to,
+                                       inquiry asked) {
+    const auto given = co_await admit(*on, r, std::move(asked));
+    if (!given) co_return;
+    to.allowed = given->to;
+    exchange e{r, std::move(to), std::move(on)};
     co_await serve(e);
 }
 
@@ -90,8 +164,8 @@ http::task<void> proxy::serve(exchange& e) {
                         outcome::failed);
         co_return;
     }
-    const bool reads = head.method == "GET" || head.method == "HEAD";
-    if (!http_cache::may_look_up(head)) {
+    const bool reads = head.method == "GET"sv || head.method == "HEAD"sv;
+    if (!http_cache::may_look_up(head) || !upgrade_of(head.fields).empty()) {
         e.status.forward = reads ? forward_reason::request : forward_reason::method;
         co_await fetch_from_origin(e, nullptr);
         co_return;
@@ -100,7 +174,8 @@ http::task<void> proxy::serve(exchange& e) {
         const auto stale = co_await serve_from_store(e);
         if (!stale) co_return;
         if (waited || head.method != "GET" || head.fields.has("Range") || head.fields.has("Authorization") ||
-            e.status.forward == forward_reason::request) {
+            e.status.forward == forward_reason::request || unshared_.has(e.to.url, time_.now())) {
+            e.status.collapsed = false;
             co_await fetch(e, *stale);
             co_return;
         }
@@ -111,26 +186,38 @@ http::task<void> proxy::serve(exchange& e) {
 
 // Nothing when the request was answered; else what is stale and may be confirmed, or null.
 http::task<std::optional<http_cache::stored>> proxy::serve_from_store(exchange& e) {
-    auto found = co_await look_up(e.request.here, e.to.url, e.request.head);
+    auto found = store_->find_in_memory(e.to.url, e.request.head);
+    e.from_disk = !found && store_->has_disk() && store_->has(e.to.url);
+    if (e.from_disk) found = co_await read_from_disk(e.request.here, e.to.url, e.request.head);
+    const auto parts = found ? nullptr : store_->find_parts(e.to.url, e.request.head);
+    if (parts && http_cache::answers_in_part(e.request.head, *parts)) found = parts;
     const auto now = time_.seconds();
     const auto decided = http_cache::decide(e.request.head, found.get(), now);
     e.status.forward = decided.why;
-    if (!found && decided.why == forward_reason::uri_miss && store_->has(e.to.url))
-        e.status.forward = forward_reason::vary_miss;
+    if (!found && decided.why == forward_reason::uri_miss) {
+        if (parts) e.status.forward = forward_reason::partial;
+        if (!parts && (store_->has(e.to.url) || store_->has_parts(e.to.url)))
+            e.status.forward = forward_reason::vary_miss;
+    }
+    e.begun = found ? nullptr : parts;
     switch (decided.verdict) {
-        case verdict::serve:
-            co_await answer_from(e, found, found->ttl(now) > 0 ? outcome::hit : outcome::stale);
-            co_return std::nullopt;
         case verdict::serve_and_revalidate:
             renew_behind(e, found);
-            co_await answer_from(e, found, outcome::stale);
+            [[fallthrough]];
+        case verdict::serve: {
+            const auto o =
+                found->ttl(now) > 0 && decided.verdict == verdict::serve ? outcome::hit : outcome::stale;
+            node_->set().asked(e.to.url);
+            if (!answer_at_once(e, std::move(found), o, now)) co_await finish_answer(e);
             co_return std::nullopt;
+        }
         case verdict::refuse:
             // A sibling asked. What misled it: that ours is stale or another variant, our summary, or time?
             e.status.forward.reset();  // nothing was forwarded (RFC 9211, 2.2)
             e.status.detail = store_->has(e.to.url)                ? "stale"
                               : node_->set().may_contain(e.to.url) ? "filter"
                                                                    : "age";
+            node_->set().asked(e.to.url);
             co_await refuse(e, 504, "not in this cache, and the request says only-if-cached",
                             outcome::refused);
             co_return std::nullopt;
@@ -141,18 +228,24 @@ http::task<std::optional<http_cache::stored>> proxy::serve_from_store(exchange& 
     co_return found;
 }
 
-// The first to want it fetches: true. Others wait for that, and look again: false.
+// The first to want it fetches, and others read what it fetches: true. Those who cannot look again: false.
 http::task<bool> proxy::fetch_for_all(exchange& e, http_cache::stored stale) {
     std::shared_ptr<flights::flight> flight;
     if (!flights_.take_off(e.to.url, flight)) {
         e.request.connection.expires_after(how_.origin_time + 10s);
-        co_await flights::wait(flight, e.request.here, time_.now() + how_.origin_time);
+        const auto came = co_await flights_.wait(flight, e.request.here, time_.now() + how_.origin_time);
         e.status.collapsed = true;
         ++collapsed_;
+        if (came) {
+            const auto done = co_await join(e, came);
+            if (done && *done) co_return true;
+        }
+        e.lines.clear();
+        e.status.collapsed = !came;  // perhaps it is in the store now
         co_return false;
     }
     std::exception_ptr failed;
-    e.flying = true;
+    e.flight = std::move(flight);
     try {
         co_await fetch(e, stale);
     } catch (...) {
@@ -163,12 +256,10 @@ http::task<bool> proxy::fetch_for_all(exchange& e, http_cache::stored stale) {
     co_return true;
 }
 
-http::task<http_cache::stored> proxy::look_up(http::worker& here, const std::string& url,
-                                              const http_cache::request_head& head) {
-    auto found = store_->memory().find(url, head);
-    if (found || !store_->has_disk() || !store_->has(url)) co_return found;
+http::task<http_cache::stored> proxy::read_from_disk(http::worker& here, std::string url,
+                                                     http_cache::request_head head) {
     // What fails there has found nothing.
-    auto read = [store = store_.get(), url, head]() -> http_cache::stored {
+    auto read = [store = store_.get(), url = std::move(url), head = std::move(head)]() -> http_cache::stored {
         try {
             return store->find(url, head);
         } catch (const std::exception&) {
@@ -179,113 +270,83 @@ http::task<http_cache::stored> proxy::look_up(http::worker& here, const std::str
 }
 
 // A body for the store, within what is left of the memory.
-http_cache::incoming_body proxy::collect(const std::string& url, const upstream& u) const {
+http_cache::incoming_body proxy::collect(const std::string& url, const upstream& u,
+                                         std::optional<std::uint64_t> length) const {
     const auto beside = http_cache::head_cost(u.parsing->head, url);
     const auto largest = store_->largest() - std::min(store_->largest(), beside);
-    std::optional<std::uint64_t> length;
-    if (const auto said = u.parsing->content_length()) length = *said;
     return {store_->room(), std::min(how_.max_object, largest), length, beside};
 }
 
-// At once into memory, where waiting requests look first; to the disk in turn, if it keeps up.
-void proxy::keep(http_cache::stored object) {
-    const bool kept = store_->memory().put(object);
-    if (!kept && !store_->has_disk()) ++unkept_;
-    if (!store_->has_disk()) return;
-    const auto size = object->size;
-    if (waiting_bytes_.fetch_add(size) > how_.store.memory.bytes / 8) {
-        waiting_bytes_ -= size;
-        if (!kept) ++unkept_;
-        return;
+// At once into memory, where waiting requests look first, and to the disk in turn: true if it is stored. What
+// only the disk can hold may still fail there, so nobody is told that it is stored.
+bool proxy::keep(const http_cache::stored& object) {
+    // Before, so that no purge misses it; and after, because an older one of that URL may have left
+    // meanwhile. A purge looks into parts itself.
+    const bool tagged = !object->parts;
+    if (tagged) tags_.learn(object->url, object->head.fields);
+    const auto change = store_->put_soon(object);
+    if (change.made && tagged) tags_.learn(object->url, object->head.fields);
+    if (!change.made) ++unkept_;
+    if (change.unsettled) asio::post(writing_, [this, url = object->url] { settle(url); });
+    return change.certain;
+}
+
+void proxy::settle(const std::string& url) {
+    try {
+        if (const auto written = store_->settle(url); !written) {
+            ++unkept_;
+            disk_news_.failed(written.error().text());
+        }
+    } catch (const std::exception&) {  // no memory; it stays noted, and the next change tries again
+        ++unkept_;
     }
-    asio::post(writing_, [this, size, object = std::move(object)] {
-        if (!store_->put(object)) ++unkept_;
-        waiting_bytes_ -= size;
-    });
 }
 
-// Behind all that is still to be written of it.
-http::task<void> proxy::forget(http::worker& here, std::string url) {
-    if (!store_->has_disk()) {
-        store_->erase(url);
-        co_return;
-    }
-    store_->memory().erase(url);
-    const auto erase = [&] { return store_->erase(url); };
-    co_await http::elsewhere(here.context, writing_, erase);
+// Gone from the disk, too, when this returns. It says when that happened last before.
+http::task<http_cache::moment> proxy::forget(http::worker& here, std::string url, http_cache::moment when) {
+    flights_.outdate(url);
+    const auto change = store_->erase_soon(url, when);
+    if (!change.unsettled) co_return change.before;
+    auto erase = [this, url] {
+        settle(url);
+        return true;
+    };
+    co_await http::elsewhere(here.context, writing_, std::move(erase));
+    co_return change.before;
 }
 
-void proxy::land(exchange& e) {
-    if (std::exchange(e.flying, false)) flights_.land(e.to.url);
+void proxy::land(exchange& e) { land(e.flight); }
+
+void proxy::land(std::shared_ptr<flights::flight>& flight) {
+    if (const auto done = std::exchange(flight, nullptr)) flights_.land(done);
 }
 
-void proxy::count(const exchange& e, outcome o, unsigned status, std::uint64_t bytes) {
-    ++outcomes_[static_cast<std::size_t>(o)];
-    body_bytes_ += bytes;
-    if (log_.on())
-        log_.write(e.request.connection.remote().address().to_string(), e.request.head.method, e.to.url,
-                   status, bytes, time_.time_of_day());
-}
-
-http::task<void> proxy::answer_from(exchange& e, http_cache::stored object, outcome o) {
-    const auto at = time_.seconds();
-    auto status = e.status;
-    status.hit = o != outcome::revalidated;
-    if (status.hit) status.forward.reset();
-    status.ttl = object->ttl(at);
-    const bool unchanged = http_cache::not_modified(e.request.head, *object, at);
-    const bool bare = unchanged || e.request.head.method == "HEAD";
-    const std::string short_head =
-        unchanged ? http::to_text(http_cache::not_modified_head(*object)) : std::string();
-    const std::string lines = fmt::format("Age: {}\r\n{}", object->age(at), e.cookies) +
-                              heads_.ending(status, e.request.keep_alive);
-    const std::array<asio::const_buffer, 3> parts{
-        unchanged ? asio::buffer(short_head) : asio::buffer(object->wire_head), asio::buffer(lines),
-        bare ? asio::const_buffer() : asio::buffer(*object->body)};
-    count(e, o, unchanged ? 304 : object->head.status, bare ? 0 : object->body->size());
-    e.request.connection.expires_after(idle_time);
-    co_await e.request.connection.write(parts);
-}
-
-http::task<void> proxy::refuse(exchange& e, unsigned status, const std::string& why, outcome o) {
-    const std::string text = why + "\n";
-    http::response_head head{status, {}, {}};
-    head.fields.add("Content-Type", "text/plain");
-    head.fields.add("Content-Length", std::to_string(text.size()));
-    const std::string all = http::to_text(head) + heads_.ending(e.status, e.request.keep_alive) +
-                            (e.request.head.method == "HEAD" ? "" : text);
-    count(e, o, status, text.size());
-    co_await e.request.connection.write(all);
-}
-
-http::task<void> proxy::open_tunnel(http::request& r) {
-    const auto& rights = node_->rights();
+http::task<void> proxy::open_tunnel(std::shared_ptr<const terms> on, http::request& r) {
+    const auto& rights = *on->rights;
     if (!rights.is(node::role::client, r)) throw http::refusal(403, rights.denial(node::role::client, r));
     const auto to = http::parse_authority(r.head.target, 0);
     if (!to || to->port == 0) throw http::refusal(400, "CONNECT needs HOST:PORT");
-    if (std::ranges::find(how_.connect_ports, to->port) == how_.connect_ports.end())
+    const auto given = co_await admit(*on, r, inquiry_of(*on, r, *to));
+    if (!given) co_return;
+    if (!given->any_port && std::ranges::find(on->connect_ports, to->port) == on->connect_ports.end())
         throw http::refusal(
             403,
             fmt::format("tunnels to port {} are not allowed; --connect-port names those that are", to->port));
-    exchange e{r, {to->text(), {}}, heads_.status()};
-    std::optional<http::channel> made;
-    std::string why;
-    unsigned failed = 502;
-    try {
-        made = co_await r.here.client.connect(*to, false, how_.origin_time, http::chosen_by::client);
-    } catch (const http::refusal& x) {
-        failed = x.status;
-        why = x.what();
-    } catch (const std::exception& x) {
-        why = x.what();
-    }
+    exchange e{r, {to->text(), {}}, on};
+    auto made = co_await lead(r.here, *on, *to, given->to);
     r.keep_alive = false;
-    if (!made) {
-        co_await refuse(e, failed, "the tunnel cannot be made: " + why, outcome::failed);
+    if (const auto* failed = std::get_if<no_answer>(&made)) {
+        tell(e, *failed);
+        co_await refuse(
+            e, failed->status,
+            "the tunnel cannot be made: " + (failed->for_client.empty() ? failed->why : failed->for_client),
+            outcome_of(*failed));
         co_return;
     }
     count(e, outcome::tunnel, 200, 0);
-    co_await tunnel(r, std::move(*made), r.reader.rest());
+    r.said.body = ~std::uint64_t{0};  // whatever goes through it
+    co_await tunnel(r, std::get<http::channel>(std::move(made)),
+                    "HTTP/1.1 200 Connection established\r\n\r\n", r.reader.rest(), how_.tunnel_time);
 }
 
 }  // namespace posy::proxy

@@ -67,10 +67,10 @@ http::task<std::vector<std::shared_ptr<node::peer>>> proxy::holders(exchange& e)
 // As ICP does: a question to each at the same time, and the first that says yes is taken.
 http::task<std::vector<std::shared_ptr<node::peer>>> proxy::ask_everyone(exchange& e) {
     struct poll {
-        explicit poll(asio::io_context& here) : timer(here, asio::steady_timer::time_point::max()) {}
+        explicit poll(asio::io_context& here) : timer(here, http::steady_timer::time_point::max()) {}
         std::vector<std::shared_ptr<node::peer>> yes;
         std::size_t open = 0;
-        asio::steady_timer timer;
+        http::steady_timer timer;
     };
     auto& here = e.request.here;
     auto asked = std::make_shared<poll>(here.context);
@@ -95,7 +95,7 @@ http::task<std::vector<std::shared_ptr<node::peer>>> proxy::ask_everyone(exchang
         asio::co_spawn(here.context, question(*this, here, peer, "/have?key=" + key, asked), asio::detached);
     }
     boost::system::error_code done;
-    if (asked->open > 0) co_await asked->timer.async_wait(asio::redirect_error(asio::use_awaitable, done));
+    if (asked->open > 0) co_await asked->timer.async_wait(asio::redirect_error(http::use_awaitable, done));
     co_return asked->yes;
 }
 
@@ -119,8 +119,9 @@ http::task<std::optional<upstream>> proxy::ask_sibling(http::worker& here, const
             if (std::uniform_real_distribution<>()(random) < how_.break_siblings)
                 throw http::refusal(502, "broken on purpose");
         }
-        if (!node_->how().token.empty() && sibling.address.kind == node::peer_kind::posy)
-            question.fields.set("Proxy-Authorization", "Bearer " + node_->how().token);
+        const auto token = node_->how().token.get();
+        if (!token->empty() && sibling.address.kind == node::peer_kind::posy)
+            question.fields.set("Proxy-Authorization", "Bearer " + *token);
         const auto& where = sibling.address.where;
         const destination to{where.authority, where.secure, http::chosen_by::us};
         u = co_await send(here.client, to, std::move(question), nullptr, how_.sibling_time);

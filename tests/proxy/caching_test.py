@@ -74,6 +74,22 @@ def shared_answers_to_authorized_requests():
 
 
 @test
+def targeted_fields():
+    """RFC 9213: CDN-Cache-Control stands in for Cache-Control and Expires; one that does not parse is ignored."""
+    kept = {"/longer": ("max-age=3600", "no-store"), "/over-expires": ("max-age=3600", "max-age=0")}
+    passed = {"/no-store": ("no-store", "max-age=3600"), "/private": ("private", "max-age=3600"),
+              "/wrong": ("max-age=3600, &&&", "no-store"), "/wrong-type": ('max-age="3600"', "no-store")}
+    answers = {path: (200, [("CDN-Cache-Control", targeted), ("Cache-Control", general), ("Expires", stamp(-10))], b"1")
+               for path, (targeted, general) in {**kept, **passed}.items()}
+    origin, proxy = origin_and_proxy(answers)
+    for path in answers:
+        for _ in range(2):
+            assert proxy.get(origin.url + path)[1]["CDN-Cache-Control"]
+        assert origin.count(path) == (1 if path in kept else 2), path
+    return origin, proxy
+
+
+@test
 def validation():
     answers = {"/etag": lambda r: (304, [("ETag", '"1"'), ("Cache-Control", "max-age=0"), ("X-New", "yes")], b"")
                if r.headers.get("If-None-Match") == '"1"'

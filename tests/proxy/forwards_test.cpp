@@ -22,6 +22,14 @@ TEST(forwards, the_last_proxy_answers) {
     EXPECT_TRUE(last_answer(options)->head.fields.lists("Allow", "CONNECT"));
 }
 
+TEST(forwards, an_asterisk_is_this_proxy) {
+    http::request_head options{"OPTIONS", "*", {}};
+    ASSERT_TRUE(last_answer(options));
+    EXPECT_TRUE(last_answer(options)->head.fields.lists("Allow", "GET"));
+    http::request_head trace{"TRACE", "*", {}};
+    EXPECT_FALSE(last_answer(trace));
+}
+
 TEST(forwards, others_pass_on_one_less) {
     auto h = head("TRACE", "2");
     EXPECT_FALSE(last_answer(h));

@@ -37,6 +37,40 @@ TEST(heads, to_the_origin) {
         "Via: 1.1 px1\r\n");
     const auto elsewhere = ours.to_origin(asked(), nullptr, *parse_target("https://example.org:444/"));
     EXPECT_EQ(elsewhere.fields.find("Host"), "example.org:444");
+    const auto host = [&](const char* url) {
+        const auto head = ours.to_origin(asked(), nullptr, *parse_target(url));
+        return std::string(head.fields.find("Host").value());
+    };
+    EXPECT_EQ(host("http://[::1]/"), "[::1]");
+    EXPECT_EQ(host("https://[::1]:443/"), "[::1]");
+    EXPECT_EQ(host("http://[::1]:8080/"), "[::1]:8080");
+}
+
+// RFC 9112, 3.2.4.
+TEST(heads, options_of_a_whole_server) {
+    const heads ours("px1");
+    const auto target = [&](const std::string& method, const std::string& url) {
+        http::request_head head{method, url, {}};
+        return ours.to_origin(head, nullptr, *parse_target(url)).target;
+    };
+    EXPECT_EQ(target("OPTIONS", "http://example.org"), "*");
+    EXPECT_EQ(target("OPTIONS", "http://example.org:8001"), "*");
+    EXPECT_EQ(target("OPTIONS", "http://example.org/"), "/");
+    EXPECT_EQ(target("OPTIONS", "http://example.org?a"), "/?a");
+    EXPECT_EQ(target("GET", "http://example.org"), "/");
+}
+
+TEST(heads, other_protocols) {
+    const auto wanted = [](std::string_view connection, std::string_view upgrade) {
+        http_cache::fields fields;
+        fields.add("Connection", connection);
+        fields.add("Upgrade", upgrade);
+        return upgrade_of(fields);
+    };
+    EXPECT_EQ(wanted("keep-alive, upgrade", "websocket"), "websocket");
+    EXPECT_EQ(wanted("Upgrade", "h2c, websocket, HTTP/2.0, a/1"), "websocket, a/1");
+    EXPECT_EQ(wanted("Upgrade", "h2c"), "");
+    EXPECT_EQ(wanted("close", "websocket"), "");
 }
 
 TEST(heads, to_a_sibling) {
@@ -48,8 +82,7 @@ TEST(heads, to_a_sibling) {
 
 TEST(heads, to_a_client) {
     const heads ours("px1");
-    auto status = ours.status();
-    status.hit = true;
+    const http_cache::cache_status status{.hit = true};
     EXPECT_EQ(ours.ending(status, true), "Via: 1.1 px1\r\nCache-Status: px1; hit\r\n\r\n");
     EXPECT_EQ(ours.ending(status, false),
               "Via: 1.1 px1\r\nCache-Status: px1; hit\r\nConnection: close\r\n\r\n");

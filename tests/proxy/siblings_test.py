@@ -80,6 +80,32 @@ def siblings_change_their_hashes():
 
 
 @test
+def what_misleads_is_published():
+    """With --misled 2, new objects are told when the second request has found one of them here, and not before."""
+    origin = Origin(lambda r: fresh(r.path.encode()))
+    a = Proxy(POSY, "--items", "200", "--misled", "2", "--interval", "3600", name="a")
+    urls = [f"{origin.url}/{i}" for i in range(50)]
+    for url in urls:
+        a.get(url)
+    before = a.metrics()["posy_set_generation"]
+    a.get(urls[0])
+    assert a.metrics()["posy_set_generation"] == before
+    a.get(urls[0])
+    assert a.metrics()["posy_set_generation"] == before + 1
+    for url in urls:
+        a.get(url)  # all of them are known now
+    assert a.metrics()["posy_set_generation"] == before + 1
+    b = Proxy(POSY, "--items", "200", "--peer", f"a={a.url}", name="b")
+
+    def b_knows():
+        return b.who(urls[-1])["peers"]
+    until(b_knows)
+    assert status_of(b.get(urls[-1])[1]).endswith("detail=a")
+    b.close()
+    return origin, a
+
+
+@test
 def asking_everyone():
     origin = Origin(lambda r: fresh(b"1"))
     a = Proxy(POSY, "--sharing", "ask", name="a")
