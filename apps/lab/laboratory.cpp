@@ -38,8 +38,12 @@ std::vector<child> start_proxies(const setting& how) {
                                            fmt::format("px{}", i),
                                            "--sharing",
                                            std::string(name_of(how.sharing)),
-                                           how.change_bits ? "--change-bits" : "--change",
-                                           fmt::format("{}", how.change_bits.value_or(how.change)),
+                                           how.misled        ? "--misled"
+                                           : how.change_bits ? "--change-bits"
+                                                             : "--change",
+                                           how.misled
+                                               ? std::to_string(*how.misled)
+                                               : fmt::format("{}", how.change_bits.value_or(how.change)),
                                            "--memory",
                                            std::to_string(how.memory),
                                            "--items",

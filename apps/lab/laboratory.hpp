@@ -16,7 +16,8 @@ namespace posy::lab {
 struct setting {
     node::sharing sharing = node::sharing::delta;
     double change = 0.05;               // of the items …
-    std::optional<double> change_bits;  // … or, in its place, of the summary's bits
+    std::optional<double> change_bits;  // … or, in its place, of the summary's bits …
+    std::optional<unsigned> misled;     // … or when the summary has misled so many requests
     std::uint32_t proxies = 3;
     std::uint64_t memory = 16'000'000;  // of each
     std::uint64_t items = 2000;         // that fit into this memory, about: the plan of the summaries

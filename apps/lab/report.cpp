@@ -73,6 +73,7 @@ std::string escaped(std::string_view text) {
 
 std::string update_of(const setting& how) {
     if (!how.updates()) return "–";
+    if (how.misled) return fmt::format("{} misled", *how.misled);
     if (how.change_bits) return fmt::format("{:g} % of bits", 100 * *how.change_bits);
     return fmt::format("{:g} %", 100 * how.change);
 }
@@ -127,8 +128,10 @@ std::string picture(const experiment& e) {
                 fmt::format("{} with lines lw 2 dt 2 lc rgb '#808080' title 'none'", 100 * o.hit_ratio()));
         } else {
             // The axis is logarithmic: 0 bytes are not on it.
-            lines[std::string(name_of(o.how.sharing)) + (o.how.change_bits ? "_by_bits" : "")].emplace_back(
-                std::max(o.bytes_per_request(), 0.1), 100 * o.hit_ratio());
+            lines[std::string(name_of(o.how.sharing)) + (o.how.misled        ? "_by_misled"
+                                                         : o.how.change_bits ? "_by_bits"
+                                                                             : "")]
+                .emplace_back(std::max(o.bytes_per_request(), 0.1), 100 * o.hit_ratio());
         }
     }
     std::string script =
