@@ -55,8 +55,16 @@ set(CPACK_RPM_TOOL_PACKAGE_NAME posy)
 set(CPACK_RPM_EXCLUDE_FROM_AUTO_FILELIST_ADDITION  # folders that belong to others
   /usr/${CMAKE_INSTALL_LIBDIR}/cmake /usr/${CMAKE_INSTALL_LIBDIR}/pkgconfig /usr/share/bash-completion /usr/share/bash-completion/completions
   /usr/share/fish /usr/share/fish/vendor_completions.d /usr/share/zsh /usr/share/zsh/site-functions
-  /usr/share/man /usr/share/man/man1)
+  /usr/share/man /usr/share/man/man1 /etc /etc/logrotate.d /usr/lib /usr/lib/systemd /usr/lib/systemd/system)
 
+if(POSY_TOOL AND POSY_NODE)  # what the daemons need (package_files.cmake); files in /etc are the administrator's
+  set(CPACK_POSY_DAEMONS ON)
+  set(conffiles ${PROJECT_SOURCE_DIR}/packaging/debian/conffiles)
+  set(CPACK_DEBIAN_TOOL_PACKAGE_CONTROL_EXTRA ${conffiles})
+  file(STRINGS ${conffiles} kept)
+  list(TRANSFORM kept PREPEND "%config(noreplace) ")
+  set(CPACK_RPM_TOOL_USER_FILELIST ${kept})
+endif()
 if(POSY_C)
   string(APPEND CPACK_DEBIAN_LIBRARY_PACKAGE_DEPENDS ", libposy-c0 (= ${PROJECT_VERSION}-1)")
   string(APPEND CPACK_RPM_LIBRARY_PACKAGE_REQUIRES ", posy-c = ${PROJECT_VERSION}")

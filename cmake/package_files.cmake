@@ -1,5 +1,15 @@
 # CPack runs this before it makes packages: it adds to what is installed what only packages have. That is the license, the
-# changelog, a compressed manual page and, on Debian, zsh's completions where Debian's zsh looks for them.
+# changelog, a compressed manual page, on Debian zsh's completions where Debian's zsh looks for them, and what the node and the proxy
+# need as services: their paths are those of a package.
+if(CPACK_POSY_DAEMONS)
+  set(from ${CMAKE_CURRENT_LIST_DIR}/../packaging)
+  set(root ${CPACK_TEMPORARY_DIRECTORY}/tool)
+  set(modes FILE_PERMISSIONS OWNER_READ OWNER_WRITE GROUP_READ WORLD_READ DIRECTORY_PERMISSIONS ${CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS})
+  file(COPY ${from}/systemd/ DESTINATION ${root}/usr/lib/systemd/system ${modes})
+  file(COPY ${from}/etc/ DESTINATION ${root}/etc/posy ${modes})
+  file(COPY ${from}/logrotate/posy DESTINATION ${root}/etc/logrotate.d ${modes})
+  file(COPY ${from}/prometheus ${from}/grafana DESTINATION ${root}/usr/share/posy ${modes})
+endif()
 foreach(component ${CPACK_COMPONENTS_ALL})
   string(TOUPPER ${component} COMPONENT)
   set(share ${CPACK_TEMPORARY_DIRECTORY}/${component}${CPACK_PACKAGING_INSTALL_PREFIX}/share)

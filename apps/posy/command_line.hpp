@@ -1,7 +1,7 @@
 // The command line: a program, its commands, their options, and what users are told of them.
 //
 // CLI11 does the work, behind this header: a file that includes CLI11 takes five seconds longer to compile,
-// and only command_line.cpp does. `command_line` and `option` are handles, as cheap to copy as a pointer;
+// and only command_line*.cpp do. `command_line` and `option` are handles, as cheap to copy as a pointer;
 // what they refer to lives as long as the program.
 #pragma once
 
@@ -66,6 +66,15 @@ class option {
     CLI::Option* option_;
 };
 
+// An option and what it was set to.
+struct setting {
+    std::string name;                   // without dashes
+    bool flag = false;                  // it takes no value, and is true or false
+    bool several = false;               // it may be repeated
+    std::vector<std::string> values{};  // as they were read; none: it was not given
+    friend bool operator==(const setting&, const setting&) = default;
+};
+
 // An option for those who print lists of them.
 struct option_description {
     std::string names;  // -o,--output
@@ -93,11 +102,19 @@ class command_line {
     template <option_value T>
     option add_option(const std::string& names, T& into, const std::string& help);
     option add_flag(const std::string& names, bool& into, const std::string& help);
+    // An option that is acted on as soon as all arguments are taken, before their values are checked.
+    option add_action(const std::string& name, const std::string& value,
+                      const std::function<void(const std::string&)>& act, const std::string& help);
     // What the command does, when all options are set.
     void runs(const std::function<void()>&);
 
     // All options declared so far do nothing without this one, and are refused.
     void all_need(const std::string& name) const;
+
+    // All options but help, given or not.
+    std::vector<setting> settings() const;
+    // As if the option were in the arguments. Throws wrong_use when a value cannot be used.
+    void set(const std::string& name, const std::vector<std::string>& values) const;
 
     option find(const std::string& name) const;
     bool given(const std::string& name) const { return find(name).given(); }

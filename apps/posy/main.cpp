@@ -55,8 +55,9 @@ int run(int argc, char** argv) {
     add_trace(app);
 #ifdef POSY_NODE
     add_follow(app);
-    add_node(app);
-    add_proxy(app);
+    const std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
+    add_node(app, words);
+    add_proxy(app, words);
     add_replay(app);
 #endif
     add_tour(app);

@@ -68,6 +68,10 @@ void add_listening_options(command_line& command, node_arguments& a, const node_
     command.add_option("--tls-ca FILE", a.how.tls_authority,
                        "PEM file of the authorities that must have signed the certificates of " +
                            help.servers + " (default: those of the system)");
+    command.add_option(
+        "--dns ADDRESS", a.name_servers,
+        "Name server to ask, ADDRESS or ADDRESS:PORT, [ADDRESS]:PORT for IPv6; may be repeated; "
+        "/etc/hosts comes first (default: those of /etc/resolv.conf, port 53)");
 }
 
 // Which peers it follows, and how.
@@ -121,6 +125,11 @@ void add_limit_options(command_line& command, node_arguments& a) {
             "Most requests per second from one address (IPv6: from one /64) other than loopback; further "
             "ones get 429; 0: no limit")
         .between(0.0, 1e9)
+        .shows_default();
+    add_amount(command, "--max-head SIZE", a.how.serving.limits.head,
+               "Bytes of the longest head of a request or of an origin's answer, e.g. 128KiB; a longer "
+               "request gets 431, a longer answer makes 502; 100 fields for each 32 KiB of it")
+        .between(1024.0, 16.0 * 1024 * 1024)
         .shows_default();
     command
         .add_option("--head-time SECONDS", a.head_time,
@@ -217,18 +226,45 @@ http::networks networks_of(std::string_view option, const std::vector<std::strin
 
 void add_node_options(command_line& command, node_arguments& a, const node_help& help) {
     a.default_listen = help.listen;
+    a.config.add_to(command, help.command);
     add_listening_options(command, a, help);
     add_access_options(command, a, help);
     add_peer_options(command, a);
     add_publishing_options(command, a, help);
     add_limit_options(command, a);
-    command.add_flag("-q,--quiet", a.how.quiet, "Print nothing but errors");
+    command.add_option("--state FOLDER", a.how.state, help.state);
+    command
+        .add_option("--log-level LEVEL", a.log_level,
+                    "Least grave events to print on standard error: error, warning or info")
+        .one_of(names_of<http::log_level>())
+        .shows_default();
+    command.add_flag("-q,--quiet", a.quiet, "Print nothing but errors; the same as --log-level error")
+        .excludes("--log-level");
+}
+
+std::chrono::milliseconds milliseconds(double seconds) {
+    return std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1000));
 }
 
 namespace {
 
-std::chrono::milliseconds milliseconds(double seconds) {
-    return std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1000));
+http::dns::servers name_servers_of(const std::vector<std::string>& texts) {
+    http::dns::servers all;
+    for (const auto& text : texts) {
+        boost::system::error_code no_address;
+        auto address = boost::asio::ip::make_address(text, no_address);
+        std::uint16_t port = 53;
+        if (no_address) {
+            const auto parsed = http::parse_authority(text, port);
+            if (parsed) address = boost::asio::ip::make_address(parsed->host, no_address);
+            if (parsed) port = parsed->port;
+        }
+        if (no_address)
+            throw failure("--dns '" + text +
+                          "' is not the address of a name server; write 192.0.2.1, 192.0.2.1:53 or [::1]:53");
+        all.emplace_back(address, port);
+    }
+    return all;
 }
 
 // Of what is told of the set, and when.
@@ -258,44 +294,86 @@ void take_access(const node_arguments& a, node::options& how) {
         if (no_address && (!parsed || parsed->host != name))
             throw failure("--host-name '" + name + "' is not a host name; write NAME, without a port");
     }
-    if (!a.token_file.empty()) how.token = read_secret("--token-file", a.token_file);
+    how.token =
+        http::changing<std::string>(a.token_file.empty() ? "" : read_secret("--token-file", a.token_file));
+    const bool no_token = how.token.get()->empty();
     const bool beyond =
         !std::ranges::all_of(how.listen, loopback) || !std::ranges::all_of(how.listen_tls, loopback);
-    if (beyond && how.token.empty() && how.allow_peers.empty() && how.allow_clients.empty() &&
+    if (beyond && no_token && how.allow_peers.empty() && how.allow_clients.empty() &&
         how.allow_administrators.empty())
-        throw failure(
-            "listening beyond this machine needs --token-file, or networks that need no token: --allow-peer, "
-            "--allow-client, --allow-admin");
+        throw failure(std::string(a.listen.empty() ? "--listen-tls" : "--listen") +
+                      ": listening beyond this machine needs --token-file, or networks that need no token: "
+                      "--allow-peer, "
+                      "--allow-client, --allow-admin");
     // All users and programs of this machine have one address: where there is a token, they need it.
-    if (how.token.empty() && a.allow_administrators.empty())
+    if (no_token && a.allow_administrators.empty())
         how.allow_administrators = *http::parse_networks("loopback");
+}
+
+}  // namespace
+
+namespace {
+
+// Port 0 is another one each time.
+void refuse_twice(const std::string& option, const std::vector<http::host_port>& all) {
+    for (const auto& each : all)
+        if (each.port != 0 && std::ranges::count(all, each) > 1)
+            throw failure(option + " " + each.text() + " is given twice; give each address once");
 }
 
 }  // namespace
 
 node::options node_options(const node_arguments& a) {
     node::options how = a.how;
+    how.log_level = a.quiet ? http::log_level::error : *named<http::log_level>(a.log_level);
     const auto default_at = *http::parse_authority(a.default_listen, 0);
     how.listen = addresses("--listen", a.listen, default_at.port);
     how.listen_tls = addresses("--listen-tls", a.listen_tls, default_at.port);
+    refuse_twice("--listen", how.listen);
+    refuse_twice("--listen-tls", how.listen_tls);
+    for (const auto& each : a.sockets) {
+        auto& of_kind = each.tls ? how.listen_tls : how.listen;
+        if (std::ranges::find(of_kind, each.at) == of_kind.end()) of_kind.push_back(each.at);
+    }
     if (how.listen.empty() && how.listen_tls.empty()) how.listen = {default_at};
     if (!how.listen_tls.empty() && how.tls_certificate.empty())
-        throw failure("--listen-tls needs a certificate; name it with --tls-cert");
+        throw failure(a.listen_tls.empty()
+                          ? "an inherited socket named tls needs a certificate; name it with --tls-cert"
+                          : "--listen-tls needs a certificate; name it with --tls-cert");
     if (auto good = node::check_name(how.name); !good) throw failure("--name: " + good.error().text());
     take_publishing(a, how);
     take_access(a, how);
     for (const auto& text : a.peers) {
         auto peer = node::parse_peer(text);
         if (!peer) throw failure("--peer " + peer.error().message);
+        if (peer->name == how.name)
+            throw failure("--peer " + text + ": '" + peer->name + "' is the --name of this node itself");
+        if (std::ranges::count(how.peers, peer->name, &node::peer_address::name) > 0)
+            throw failure("--peer " + text + ": there is another peer '" + peer->name +
+                          "'; give each a name of its own");
         how.peers.push_back(std::move(*peer));
     }
     how.peer_memory = peer_memory_of(a.peer_memory);
     how.poll = milliseconds(a.poll);
     how.wait = std::chrono::seconds(a.wait);
+    how.serving.name_servers = name_servers_of(a.name_servers);
     how.serving.head_time = milliseconds(a.head_time);
+    auto& limits = how.serving.limits;
+    limits.fields = std::max(limits.fields, limits.fields * limits.head / http::limits{}.head);
     how.serving.idle_time = milliseconds(a.idle_time);
     how.serving.threads = a.threads ? a.threads : base::usable_cores();
     return how;
+}
+
+const std::set<std::string> reloaded_options = {
+    "allow-admin", "allow-client",    "allow-peer", "head-time", "host-name", "idle-time",
+    "log-level",   "max-connections", "max-rate",   "peer",      "peers",     "max-per-address",
+    "quiet",       "tls-ca",          "tls-cert",   "tls-key",   "token-file"};
+
+void keep_listening(node_arguments& next, const node_arguments& running) {
+    next.sockets = running.sockets;
+    next.listen = running.listen;
+    next.listen_tls = running.listen_tls;
 }
 
 }  // namespace posy::tool

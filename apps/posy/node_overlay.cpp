@@ -122,9 +122,6 @@ void take_overlay(const overlay_arguments& a, node::options& how) {
             address_of("--peer", (each.where.secure ? "https://" : "http://") + each.where.authority.text()));
     if (std::ranges::find(overlay.contacts, overlay.address) != overlay.contacts.end())
         throw failure(overlay.address + " is this node itself; name another");
-    const auto milliseconds = [](double seconds) {
-        return std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1000));
-    };
     overlay.beat = milliseconds(a.beat);
     overlay.lookup_time = milliseconds(a.lookup_time);
     overlay.levels = a.levels;

@@ -110,7 +110,12 @@ void for_each_message(const std::vector<std::string>& paths,
         message_reader reader(file.get(), limits);
         shared_allowance allowance(limits);
         refuse_foreign(path);
-        while (auto next = take(reader.next(), name)) {
+        const auto take_next = [&] {
+            auto read = reader.next();
+            if (!read) read = with_hint_at_format(read.error(), path);
+            return take(std::move(read), name);
+        };
+        while (auto next = take_next()) {
             allowance.charge(*next, name);
             use(std::move(*next), name);
         }

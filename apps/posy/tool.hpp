@@ -123,8 +123,9 @@ void add_trace(command_line&);
 void add_simulate(command_line&);
 #ifdef POSY_NODE
 void add_follow(command_line&);
-void add_node(command_line&);
-void add_proxy(command_line&);
+// `words` are the arguments of the program, which a daemon reads again when it is told to.
+void add_node(command_line&, const std::vector<std::string>& words);
+void add_proxy(command_line&, const std::vector<std::string>& words);
 void add_replay(command_line&);
 #endif
 void add_delta(command_line&);

@@ -23,6 +23,11 @@ def ask(*command):
     return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()
 
 
+# What the daemons need as services: where it is in packaging/, and where in a package.
+SERVICES = {"systemd": "usr/lib/systemd/system", "etc": "etc/posy", "logrotate": "etc/logrotate.d", "prometheus": "usr/share/posy/prometheus",
+            "grafana": "usr/share/posy/grafana"}
+
+
 class Packages(Ways):
     def setUp(self):
         super().setUp()
@@ -45,11 +50,23 @@ class Packages(Ways):
         self.assertIn("posy", self.run_in(self.root, "usr/bin/posy --version"))
         return files(os.path.join(self.root, "usr")), glob.glob(os.path.join(BUILD, f"*.{ending}"))
 
+    def check_services(self):
+        """All files of packaging/ that are for services are where they belong, and everybody may read them."""
+        for source, place in SERVICES.items():
+            wanted = files(os.path.join(SOURCE, "packaging", source))
+            self.assertLessEqual(wanted, files(os.path.join(self.root, place)))
+            self.assertTrue(wanted)
+            for name in wanted:
+                self.assertEqual(os.stat(os.path.join(self.root, place, name)).st_mode & 0o777, 0o644, name)
+
     @unittest.skipUnless(shutil.which("dpkg-shlibdeps") and shutil.which("file"), "dpkg-dev and file are not installed")
     def test_debian(self):
         installed, packages = self.make("Debian packages", "deb")
         self.assertLessEqual({"share/man/man1/posy.1.gz", "share/bash-completion/completions/posy", "share/doc/posy/copyright",
                               "share/zsh/vendor-completions/_posy", "share/doc/libposy-dev/copyright"}, installed)
+        self.check_services()
+        package, = (name for name in packages if os.path.basename(name).startswith("posy_"))
+        self.assertEqual(ask("dpkg-deb", "--info", package, "conffiles"), ["/etc/logrotate.d/posy", "/etc/posy/node.toml", "/etc/posy/proxy.toml"])
         self.build_against_prefix()
         self.build_in_c_against_prefix()
         needs = {}
@@ -68,6 +85,9 @@ class Packages(Ways):
     def test_rpm(self):
         installed, packages = self.make("RPM packages", "rpm")
         self.assertLessEqual({"share/man/man1/posy.1.gz", "share/zsh/site-functions/_posy", "share/doc/posy/LICENSE"}, installed)
+        self.check_services()
+        package, = (name for name in packages if os.path.basename(name).startswith("posy-0"))
+        self.assertEqual(ask("rpm", "-qp", "--configfiles", package), ["/etc/logrotate.d/posy", "/etc/posy/node.toml", "/etc/posy/proxy.toml"])
         needs = {}
         for package in packages:
             name, *needs[name] = ask("rpm", "-qp", "--queryformat", "%{NAME}\n[%{REQUIRENAME}\n]", package)

@@ -85,7 +85,7 @@ def run():
         if chosen and function.__name__ not in chosen:
             continue
         began = time.monotonic()
-        for used in reversed(function()):
+        for used in reversed(function() or ()):
             if used:
                 used.close()
         print(f"{function.__name__}: {time.monotonic() - began:.1f} s", flush=True)

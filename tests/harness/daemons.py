@@ -32,8 +32,9 @@ def ask(port, target, method="GET", body=None, fields=None):
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
     connection.putrequest(method, target, skip_host=True, skip_accept_encoding=True)
     host = re.match(r"https?://([^/]+)", target)
-    connection.putheader("Host", host.group(1) if host else f"127.0.0.1:{port}")
-    for name, value in (fields or {}).items():
+    fields = dict(fields or {})
+    connection.putheader("Host", fields.pop("Host", host.group(1) if host else f"127.0.0.1:{port}"))
+    for name, value in fields.items():
         connection.putheader(name.replace("_", "-"), value)
     if body is not None:
         connection.putheader("Content-Length", str(len(body)))
@@ -64,12 +65,12 @@ def exchange(port, request, seconds=10, half_close=False):
 class Daemon:
     """A process of posy that says on standard error where it listens. It can be killed and started again."""
 
-    def __init__(self, arguments):
-        self.arguments, self.process, self.port, self.log = arguments, None, None, []
+    def __init__(self, arguments, **how):
+        self.arguments, self.how, self.process, self.port, self.log = arguments, how, None, None, []
         self.start()
 
     def start(self):
-        self.process = subprocess.Popen(self.arguments, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace")
+        self.process = subprocess.Popen(self.arguments, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace", **self.how)
         atexit.register(self.process.kill)  # whatever becomes of the test
         self.port, self.log = None, []
         ready = threading.Event()

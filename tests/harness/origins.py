@@ -16,13 +16,17 @@ class Origin:
 
         class Handler(http.server.BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
+            disable_nagle_algorithm = True  # a head and its body are two writes
 
             def reply(self):
                 length = int(self.headers.get("Content-Length", 0))
                 self.body = self.rfile.read(length)
                 outer.requests.append((self.command, self.path, dict(self.headers)))
                 status, fields, body = answer(self)
-                self.send_response(status)
+                if any(name == "Date" for name, _ in fields):
+                    self.send_response_only(status)
+                else:
+                    self.send_response(status)
                 for name, value in fields:
                     self.send_header(name, value)
                 if status != 304 and not any(n.lower() == "transfer-encoding" for n, _ in fields):

@@ -254,7 +254,7 @@ class Names(NodeTest):
 
     def test_other_names_are_shown_as_they_are(self):
         name = "pé€𝄞 \"quoted\" \\"
-        node = self.node("--peer", f"{name}=http://127.0.0.1:1", "--name", name)
+        node = self.node("--peer", f"{name}=http://127.0.0.1:1", "--name", f"{name}2")
         until(lambda: json.loads(node.get("/history").body)["series"], what="a sample")
         series = json.loads(node.get("/history").body)["series"]
         self.assertTrue(any("pé€𝄞" in figure for figure in series))

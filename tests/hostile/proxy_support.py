@@ -8,7 +8,7 @@ from daemons import resident
 BOUNDED = "--unbounded" not in sys.argv  # a sanitizer multiplies memory
 LONG = os.environ.get("POSY_LONG_TESTS") == "1"
 # What docs/proxy.md says of a proxy's memory: the program, the memory of --memory, and so much per connection.
-PROGRAM, CONNECTION = 24 << 20, 64 << 10
+PROGRAM, CONNECTION = 28 << 20, 64 << 10
 
 
 def within_budget(proxy, memory, connections, what):

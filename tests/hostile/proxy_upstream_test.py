@@ -10,7 +10,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "harness"))
 from cases import POSY, run, status_of, test  # noqa: E402
-from daemons import Proxy  # noqa: E402
+from daemons import Proxy, exchange  # noqa: E402
 from origins import Origin, RawOrigin, fresh  # noqa: E402
 from proxy_support import request  # noqa: E402
 from waiting import until  # noqa: E402
@@ -162,9 +162,14 @@ def interim_answers_end():
         yield b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"
     origin = RawOrigin(endless)
     proxy = Proxy(POSY)
-    assert proxy.get(f"{origin.url}/{MOST_INTERIM}")[2] == b"hi"
-    for path in (f"/{MOST_INTERIM + 1}", "/1000000", "/101", "/099"):
-        assert proxy.get(origin.url + path)[0] == 502, path
+
+    def statuses(path, version):
+        got, _ = exchange(proxy.port, f"GET {origin.url}{path} HTTP/{version}\r\nHost: x\r\nConnection: close\r\n\r\n".encode())
+        return [int(status) for status in re.findall(rb"^HTTP/1\.1 (\d{3}) ", got, re.M)]
+    for path, status, heard in ((f"/{MOST_INTERIM}", 200, MOST_INTERIM), (f"/{MOST_INTERIM + 1}", 502, MOST_INTERIM),
+                                ("/1000000", 502, MOST_INTERIM), ("/101", 502, 0), ("/099", 502, 0)):
+        assert statuses(path, "1.1") == heard * [103] + [status], path
+        assert statuses(path, "1.0") == [status], path
     return origin, proxy
 
 

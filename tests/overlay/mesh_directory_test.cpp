@@ -1,5 +1,6 @@
 #include "posy/overlay/mesh_directory.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <random>
@@ -288,23 +289,30 @@ TEST(mesh_directory, answers_while_a_message_is_decoded) {
     std::mt19937_64 random(1);
     for (int i = 0; i < 3'000'000; ++i) slow.bits().set(random() % (1 << 27));
     const auto message = to_bytes(slow, {.want = coding::smallest, .generation = 5});
-    std::atomic<bool> began{false}, done{false};
-    std::thread teacher([&] {
-        began = true;
-        EXPECT_EQ(directory.receive("slow", message, 1), reception::replaced);
-        done = true;
-    });
-    while (!began) std::this_thread::yield();
-    std::uint64_t answered = 0;
-    while (!done) {
-        ASSERT_GE(directory.who("key", 1).size(), 1u);
-        (void)directory.summaries(1);
-        directory.confirm("steady", 1);
-        answered += !done;
-    }
-    teacher.join();
-    // Under a common lock one call waits for all of it. Here some thousands fit, a few on a busy machine.
-    EXPECT_GT(answered, 5u);
+    const auto answered_meanwhile = [&] {
+        directory.forget("slow");
+        std::atomic<bool> began{false}, done{false};
+        std::thread teacher([&] {
+            began = true;
+            EXPECT_EQ(directory.receive("slow", message, 1), reception::replaced);
+            done = true;
+        });
+        while (!began) std::this_thread::yield();
+        std::uint64_t answered = 0;
+        while (!done) {
+            EXPECT_GE(directory.who("key", 1).size(), 1u);
+            (void)directory.summaries(1);
+            directory.confirm("steady", 1);
+            answered += !done;
+        }
+        teacher.join();
+        return answered;
+    };
+    // Under a common lock one call waits for all of it. Here some thousands fit; on a busy machine a few, or
+    // none, if this thread does not run meanwhile.
+    std::uint64_t most = 0;
+    for (int round = 0; round < 5 && most <= 5; ++round) most = std::max(most, answered_meanwhile());
+    EXPECT_GT(most, 5u);
 }
 
 // Questions while summaries come and go. What was heard before all threads started is always found.
