@@ -14,6 +14,7 @@
 #include <chrono>
 #include <cstring>
 #include <fstream>
+#include <random>
 #include <sstream>
 #include <stdexcept>
 #include <thread>
@@ -41,15 +42,24 @@ bool answers(std::uint16_t port) {
 
 }  // namespace
 
-std::uint16_t free_port() {
-    const base::descriptor s(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    auto at = loopback_socket(0);
-    socklen_t size = sizeof at;
-    if (bind(s.get(), reinterpret_cast<const sockaddr*>(&at), size) != 0 ||
-        getsockname(s.get(), reinterpret_cast<sockaddr*>(&at), &size) != 0)
-        throw std::runtime_error(
-            fmt::format("cannot get a free port on the loopback: {}", std::strerror(errno)));
-    return ntohs(at.sin_port);
+// Linux gives connections ports from 32768 on: one of those could be taken before a child listens on it.
+std::vector<std::uint16_t> free_ports(std::size_t count) {
+    std::vector<std::uint16_t> ports;
+    std::vector<base::descriptor> taken;  // so that all are different
+    std::random_device random;
+    std::uniform_int_distribution<std::uint16_t> any(10'000, 32'767);
+    for (int tries = 10'000; ports.size() < count; --tries) {
+        base::descriptor s(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+        const auto at = loopback_socket(any(random));
+        if (bind(s.get(), reinterpret_cast<const sockaddr*>(&at), sizeof at) == 0) {
+            ports.push_back(ntohs(at.sin_port));
+            taken.push_back(std::move(s));
+        } else if (errno != EADDRINUSE || tries == 0) {
+            throw std::runtime_error(
+                fmt::format("cannot get a free port on the loopback: {}", std::strerror(errno)));
+        }
+    }
+    return ports;
 }
 
 child::child(const std::vector<std::string>& arguments, std::uint16_t port, const std::string& log)

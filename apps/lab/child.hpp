@@ -9,8 +9,8 @@
 
 namespace posy::lab {
 
-// A port of the loopback that is free at this moment.
-std::uint16_t free_port();
+// Different ports of the loopback that are free at this moment.
+std::vector<std::uint16_t> free_ports(std::size_t count);
 
 class child {
   public:

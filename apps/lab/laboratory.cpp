@@ -26,9 +26,7 @@ constexpr auto time_limit = 60s;
 
 http::host_port loopback(std::uint16_t port) { return {"127.0.0.1", port}; }
 
-std::vector<child> start_proxies(const setting& how) {
-    std::vector<std::uint16_t> ports;
-    for (std::uint32_t i = 0; i < how.proxies; ++i) ports.push_back(free_port());
+std::vector<child> start_proxies(const setting& how, const std::vector<std::uint16_t>& ports) {
     std::vector<child> proxies;
     for (std::uint32_t i = 0; i < how.proxies; ++i) {
         std::vector<std::string> arguments{"proxy",
@@ -211,9 +209,10 @@ class client_of_all {
 }  // namespace
 
 outcome run(const trace& t, const setting& how, const on_progress& progress) {
-    const auto port = free_port();
+    const auto ports = free_ports(how.proxies + 1);  // the last one for the origin
+    const auto port = ports.back();
     const child origin({"replay", "--as-origin", std::to_string(port)}, port);
-    const auto proxies = start_proxies(how);
+    const auto proxies = start_proxies(how, ports);
     outcome o{.how = how};
     client_of_all(t, how, proxies, port, o).run(progress);
     return o;

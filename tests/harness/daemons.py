@@ -9,11 +9,7 @@ import subprocess
 import threading
 import urllib.parse
 
-
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
+from ports import free_port
 
 
 def samples(text):

@@ -11,12 +11,12 @@ import glob
 import os
 import pwd
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
 import unittest
 
+from ports import free_port
 from waiting import until
 
 MODULE, SCRIPTS, POSY = (os.path.abspath(each) for each in sys.argv[1:4])
@@ -27,12 +27,6 @@ USER = "postgres"
 def as_user(command):
     """The command as a user who may start servers."""
     return ["setpriv", f"--reuid={USER}", f"--regid={USER}", "--clear-groups", *command] if os.getuid() == 0 else command
-
-
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
 
 
 class Tree:

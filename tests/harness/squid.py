@@ -9,7 +9,8 @@ import struct
 import subprocess
 import tempfile
 
-from daemons import ask, free_port
+from daemons import ask
+from ports import free_port
 from waiting import until
 
 

@@ -14,7 +14,8 @@ import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "harness"))
 from cases import ScratchTest, posy  # noqa: E402
-from daemons import exchange, free_port, samples  # noqa: E402
+from daemons import exchange, samples  # noqa: E402
+from ports import free_port  # noqa: E402
 from waiting import until  # noqa: E402
 
 FAST = ("--beat", "1", "--lookup-time", "3", "--interval", "0.1")

@@ -8,7 +8,6 @@ import json
 import os
 import shutil
 import signal
-import socket
 import struct
 import subprocess
 import sys
@@ -22,6 +21,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from cases import NodeTest  # noqa: E402
 from daemons import ask, samples  # noqa: E402
 from origins import Origin, fresh  # noqa: E402
+from ports import free_port  # noqa: E402
 from waiting import until  # noqa: E402
 
 FOLDER = os.path.abspath(sys.argv[2])
@@ -30,9 +30,7 @@ CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 
 class Browser:
     def __init__(self):
-        with socket.socket() as s:
-            s.bind(("127.0.0.1", 0))
-            port = s.getsockname()[1]
+        port = free_port()
         self.profile = tempfile.TemporaryDirectory()
         self.driver = subprocess.Popen([DRIVER, f"--port={port}"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.base = f"http://127.0.0.1:{port}"

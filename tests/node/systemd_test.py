@@ -17,7 +17,8 @@ import tempfile
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "harness"))
 
 from cases import POSY, run, test  # noqa: E402
-from daemons import Daemon, ask, free_port  # noqa: E402
+from daemons import Daemon, ask  # noqa: E402
+from ports import free_port  # noqa: E402
 from waiting import until  # noqa: E402
 
 UNITS = pathlib.Path(__file__).resolve().parents[2] / "packaging" / "systemd"

@@ -24,8 +24,9 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "harness"))
 from cases import POSY  # noqa: E402
-from daemons import Proxy, free_port, resident  # noqa: E402
+from daemons import Proxy, resident  # noqa: E402
 from origins import RawServer, heads  # noqa: E402
+from ports import free_port  # noqa: E402
 from waiting import until  # noqa: E402
 
 SECONDS = float(sys.argv[2]) if len(sys.argv) > 2 else 600

@@ -12,8 +12,9 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "harness"))
 from cases import POSY, origin_and_proxy, run, status_of, test  # noqa: E402
-from daemons import Proxy, free_port  # noqa: E402
+from daemons import Proxy  # noqa: E402
 from origins import RawServer, fresh, heads  # noqa: E402
+from ports import free_port  # noqa: E402
 from waiting import until  # noqa: E402
 
 

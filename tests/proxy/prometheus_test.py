@@ -18,8 +18,9 @@ import urllib.request
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "harness"))
 
 from cases import POSY, run, test  # noqa: E402
-from daemons import Node, Proxy, ask, free_port  # noqa: E402
+from daemons import Node, Proxy, ask  # noqa: E402
 from origins import Origin, fresh  # noqa: E402
+from ports import free_port  # noqa: E402
 from waiting import until  # noqa: E402
 
 PACKAGING = pathlib.Path(__file__).resolve().parents[2] / "packaging"

@@ -15,8 +15,9 @@ import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "harness"))
 from cases import POSY, posy, run, status_of, test  # noqa: E402
-from daemons import Proxy, free_port  # noqa: E402
+from daemons import Proxy  # noqa: E402
 from origins import Origin, RawOrigin, RawServer, heads  # noqa: E402
+from ports import free_port  # noqa: E402
 from waiting import until  # noqa: E402
 
 

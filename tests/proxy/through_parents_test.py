@@ -9,8 +9,9 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "harness"))
 from cases import POSY, run, test  # noqa: E402
-from daemons import Proxy, exchange, free_port  # noqa: E402
+from daemons import Proxy, exchange  # noqa: E402
 from origins import Origin, RawServer, fresh  # noqa: E402
+from ports import free_port  # noqa: E402
 from waiting import until  # noqa: E402
 
 

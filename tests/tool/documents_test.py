@@ -5,6 +5,7 @@ Usage: documents_test.py POSY [unittest arguments]
 import os
 import pty
 import re
+import signal
 import subprocess
 
 from harness import POSY, ToolTest, main
@@ -124,12 +125,13 @@ class Documents(ToolTest):
             if "NO_COLOR" not in settings:
                 environment.pop("NO_COLOR", None)
             master, slave = pty.openpty()
-            tour = subprocess.Popen([POSY, "tour"], stdin=subprocess.DEVNULL, stdout=slave, stderr=subprocess.DEVNULL, env=environment, cwd=self.dir)
+            tour = subprocess.Popen([POSY, "tour"], stdin=subprocess.DEVNULL, stdout=slave, stderr=subprocess.DEVNULL, env=environment, cwd=self.dir,
+                                    start_new_session=True)
             os.close(slave)
             start = b""
             while b"Plan" not in start:
                 start += os.read(master, 4096)
-            tour.terminate()
+            os.killpg(tour.pid, signal.SIGKILL)  # with the command that it runs: a file that this writes could be in the way of the cleanup
             tour.wait()
             os.close(master)
             self.assertEqual(b"\033[" in start, coloured, settings)
