@@ -26,13 +26,19 @@ bool has_content(const request_head& request) {
     return request.fields.has("Transfer-Encoding") || (length && trimmed(*length) != "0");
 }
 
-// A cookie is for the one it was sent to, unless the origin says explicitly that it is for everyone.
-// What it asks to leave out (private="Set-Cookie") is no obstacle: make_stored() does so.
-bool cookies_may_be_shared(const response_head& response, const response_directives& says) {
-    if (says.is_public && has_explicit_lifetime(response.fields, says)) return true;
-    return std::ranges::none_of(std::array{"Set-Cookie", "Set-Cookie2"}, [&](std::string_view name) {
+// What the origin asks to leave out (private="Set-Cookie") is no obstacle: make_stored() does so.
+bool sets_cookies(const response_head& response, const response_directives& says) {
+    return std::ranges::any_of(std::array{"Set-Cookie", "Set-Cookie2"}, [&](std::string_view name) {
         return response.fields.has(name) && !among(says.unkept_fields, name);
     });
+}
+
+// A cookie does not make an answer personal (RFC 9111, 7.3), but somebody who brought one may have been shown
+// a page of their own. make_stored() leaves the cookie out unless it says public.
+bool for_everyone_despite_cookies(const request_head& request, const response_head& response,
+                                  const response_directives& says) {
+    return !sets_cookies(response, says) || (has_explicit_lifetime(response.fields, says) &&
+                                             (says.is_public || !request.fields.has("Cookie")));
 }
 
 bool shared_despite_authorization(const response_directives& says) {
@@ -45,7 +51,7 @@ bool may_store(const request_head& request, const response_head& response, const
     // (5.2.2.3).
     if (says.must_understand ? !understood(response.status) : says.no_store) return false;
     if (says.is_private || varies_on_everything(response.fields)) return false;
-    if (!cookies_may_be_shared(response, says)) return false;
+    if (!for_everyone_despite_cookies(request, response, says)) return false;
     if (request_directives_of(request.fields).no_store) return false;
     if (request.fields.has("Authorization") && !shared_despite_authorization(says)) return false;
     return says.is_public || has_explicit_lifetime(response.fields, says) ||
@@ -74,8 +80,9 @@ bool stands_for_get(const request_head& request, std::string_view url, const res
     const auto elsewhere = [url](const auto& field) {
         return same_name(field.name, "Content-Location") && resolved_url(url, field.value) != url;
     };
+    const auto says = response_directives_of(response.fields);
     return response.fields.has("Content-Location") && std::ranges::none_of(response.fields, elsewhere) &&
-           has_explicit_lifetime(response.fields, response_directives_of(response.fields));
+           has_explicit_lifetime(response.fields, says) && (says.is_public || !sets_cookies(response, says));
 }
 
 bool storable(const request_head& request, const response_head& response, seconds received) {

@@ -95,7 +95,11 @@ stored assembled(stored_response made, const request_head& request, response_hea
                  exchange_times times) {
     auto& all = response.fields;
     remove_hop_by_hop(all);
-    for (const auto& name : response_directives_of(all).unkept_fields) all.erase(name);
+    const auto says = response_directives_of(all);
+    for (const auto& name : says.unkept_fields) all.erase(name);
+    if (!says.is_public) {  // a cookie is for the client that asked
+        for (const auto* name : {"Set-Cookie", "Set-Cookie2"}) all.erase(name);
+    }
     made.initial_age = initial_age(all, times.requested - times.ahead, times.time_of_day());
     all.erase("Age");
     if (!parse_http_date(all.find("Date").value_or(""), times.time_of_day())) {

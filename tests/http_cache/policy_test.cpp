@@ -84,12 +84,20 @@ TEST(policy, what_may_be_stored) {
     });
 }
 
-// Only what the origin gives a lifetime and calls public.
+// Only what the origin gives a lifetime, and calls public if a cookie asked for it.
 TEST(policy, what_may_be_stored_with_cookies) {
+    const field_list known{{"Cookie", "c=d"}};
     check_storing({
-        {{}, 200, {{"Cache-Control", "max-age=60"}, {"Set-Cookie", "a=b"}}, false},
-        {{}, 200, {{"Cache-Control", "max-age=60"}, {"Set-Cookie2", "a=b"}}, false},
-        {{}, 200, {{"Cache-Control", "s-maxage=60, must-revalidate"}, {"Set-Cookie", "a=b"}}, false},
+        {{}, 200, {{"Cache-Control", "max-age=60"}, {"Set-Cookie", "a=b"}}, true},
+        {{}, 200, {{"Cache-Control", "max-age=60"}, {"Set-Cookie2", "a=b"}}, true},
+        {{}, 200, {{"CDN-Cache-Control", "max-age=60"}, {"Set-Cookie", "a=b"}}, true},
+        {{}, 200, {{"Expires", "Mon, 01 Jan 2024 20:00:00 GMT"}, {"Set-Cookie", "a=b"}}, true},
+        {known, 200, {{"Cache-Control", "max-age=60"}, {"Set-Cookie", "a=b"}}, false},
+        {known, 200, {{"Cache-Control", "max-age=60"}, {"Set-Cookie2", "a=b"}}, false},
+        {known, 200, {{"Cache-Control", "s-maxage=60, must-revalidate"}, {"Set-Cookie", "a=b"}}, false},
+        {known, 200, {{"Cache-Control", "max-age=60, no-cache=Set-Cookie"}, {"Set-Cookie", "a"}}, true},
+        {known, 200, {{"Cache-Control", "max-age=60, public"}, {"Set-Cookie", "a=b"}}, true},
+        {known, 200, {{"Cache-Control", "max-age=60"}}, true},
         {{}, 200, {{"Last-Modified", morning}, {"Set-Cookie", "a=b"}}, false},
         {{}, 200, {{"ETag", "\"x\""}, {"Set-Cookie", "a=b"}}, false},
         {{}, 200, {{"Cache-Control", "public"}, {"Last-Modified", morning}, {"Set-Cookie", "a"}}, false},

@@ -18,10 +18,10 @@ TEST(stored_response, is_ready_for_the_wire) {
                                       {"Via", "1.1 up"},
                                       {"Set-Cookie", "a"},
                                       {"Set-Cookie", "b"},
-                                      {"Cache-Control", "max-age=60"}})});
+                                      {"Cache-Control", "public, max-age=60"}})});
     EXPECT_EQ(response->wire_head,
               "HTTP/1.1 200 OK\r\nDate: Mon, 01 Jan 2024 12:00:00 GMT\r\nVia: 1.1 up\r\nSet-Cookie: a\r\n"
-              "Set-Cookie: b\r\nCache-Control: max-age=60\r\nContent-Length: 4\r\n");
+              "Set-Cookie: b\r\nCache-Control: public, max-age=60\r\nContent-Length: 4\r\n");
     EXPECT_EQ(*response->body, "body");
     EXPECT_EQ(response->lifetime, 60);
     EXPECT_EQ(response->age(noon + 10), 15);
@@ -70,6 +70,18 @@ TEST(stored_response, gets_a_date_and_a_true_length) {
               "4");
     EXPECT_FALSE(kept(answer(204, {{"Content-Length", "0"}}), get(), "http://a/", "")
                      ->head.fields.has("Content-Length"));
+}
+
+TEST(stored_response, keeps_cookies_only_if_they_are_public) {
+    const auto kept_of = [](std::string_view says) {
+        const auto response = kept(
+            answer(200, {{"Cache-Control", says}, {"Set-Cookie", "a"}, {"set-cookie2", "b"}, {"Y", "2"}}));
+        EXPECT_TRUE(response->head.fields.has("Y"));
+        return response->head.fields.has("Set-Cookie") + response->head.fields.has("Set-Cookie2");
+    };
+    EXPECT_EQ(kept_of("max-age=5"), 0);
+    EXPECT_EQ(kept_of("s-maxage=5, must-revalidate"), 0);
+    EXPECT_EQ(kept_of("public, max-age=5"), 2);
 }
 
 TEST(stored_response, leaves_out_what_it_was_told_not_to_keep) {

@@ -62,7 +62,8 @@ rules("3", "a 206 with … is not stored", ["no-store", "private, max-age=3600",
       (begun(0, 4, directives=value), asking(0, 4, says=said(0, 4)).forwarded()))
 rule("3", "a 206 to Authorization is not stored", asking(0, 4, "Authorization: Basic eDp5", says=said(0, 4)), asking(0, 4, says=said(0, 4)).forwarded())
 rule("3", "unless it says public", asking(0, 4, "Authorization: Basic eDp5", says=said(0, 4, directives="public, max-age=3600")), given(asking(0, 4), 0, 4))
-rule("3", "a 206 that sets a cookie is not stored", begun(0, 4, "Set-Cookie: a=b"), asking(0, 4, says=said(0, 4)).forwarded())
+rule("3", "a 206 that sets a cookie is stored without it", begun(0, 4, "Set-Cookie: a=b"), given(asking(0, 4), 0, 4).lacks("Set-Cookie"))
+rule("3", "but not if a cookie asked for it", asking(0, 4, "Cookie: c=d", says=said(0, 4, "Set-Cookie: a=b")), asking(0, 4, says=said(0, 4)).forwarded())
 rule("3", "a request with no-store does not store it", asking(0, 4, "Cache-Control: no-store", says=said(0, 4)), asking(0, 4, says=said(0, 4)).forwarded())
 rules("14.4", "a 206 whose Content-Range is wrong is not stored: …",
       ["bytes 0-4/*", "bytes 4-0/10", "bytes 0-4/4", "bytes 0-4", "bytes 0-5/10", "bytes 0-3/10", "lines 0-4/10", "nonsense"], lambda value:

@@ -117,6 +117,16 @@ rules("9.3.3", "nor is one to …", ["PUT", "PATCH", "DELETE", "FROBNICATE"], la
 rule("9.3.3", "its Vary counts", ask("POST", "X-V: a", body=b"x", says=fresh(HERE, "Vary: X-V")), get("X-V: b", says=fresh()).forwarded())
 rule("9.3.3", "what another unsafe method changes is invalidated", ask("POST", body=b"x", says=fresh(HERE)), ask("DELETE", says=ok()), get(says=fresh()).forwarded())
 
+# 7.3: Set-Cookie does not forbid storing; the cookie stays with the client that asked
+rules("7.3", "an answer that sets a cookie is stored without it if it says …",
+      ["Cache-Control: max-age=3600", "Cache-Control: s-maxage=3600", "Expires: {in:3600}", "CDN-Cache-Control: max-age=3600"], lambda line:
+      (get(says=ok(line, "Set-Cookie: a=b")).has("Set-Cookie: a=b"), get().stored().lacks("Set-Cookie")))
+rule("7.3", "with it if it says public", get(says=fresh("Cache-Control: public", "Set-Cookie: a=b")), get().stored().has("Set-Cookie: a=b"))
+rule("7.3", "without a stated lifetime it is not stored", get(says=ok("Last-Modified: {ago:864000}", "Set-Cookie: a=b")), get(says=fresh()).forwarded())
+rule("7.3", "nor if a cookie asked for it", get("Cookie: c=d", says=fresh("Set-Cookie: a=b")), get(says=fresh()).forwarded())
+rule("7.3", "unless it says public", get("Cookie: c=d", says=fresh("Cache-Control: public", "Set-Cookie: a=b")), get().stored())
+rule("7.3", "an answer to a cookie that sets none is stored", get("Cookie: c=d", says=fresh()), get("Cookie: e=f").stored())
+
 # 4: HEAD of a stored GET (9110 9.3.2), and nothing the other way round
 rule("4", "HEAD is answered from a stored GET, with its fields and without its body", get(says=fresh("X-A: 1")),
      head().refused(200).has("X-A: 1", "Content-Length: 8").with_body(b""))

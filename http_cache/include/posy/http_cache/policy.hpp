@@ -24,12 +24,14 @@ bool answers_plain_get(unsigned status);
 
 // May, and should, the response be kept (RFC 9111, 3 and 3.5)? Only what answers GET, complete (no 206, no
 // 304) and final; no-store, private, Authorization, must-understand and Vary: * as the RFC says. Stricter
-// than the RFC: with Set-Cookie only if the origin states a lifetime and says public. A response that would
-// be stale at once and has no validator is not stored. `received` is when its head came.
+// than the RFC: with Set-Cookie only if the origin states a lifetime, and says public or was asked without
+// cookies. A response that would be stale at once and has no validator is not stored. `received` is when its
+// head came.
 bool storable(const request_head&, const response_head&, seconds received);
 
-// May the answer to a POST be stored as one to GET (RFC 9110, 9.3.3)? A 200 that states a lifetime, and whose
-// Content-Location is the URL itself. Ask storable() about it, too, with the method GET.
+// May the answer to a POST be stored as one to GET (RFC 9110, 9.3.3)? A 200 that states a lifetime, whose
+// Content-Location is the URL itself, and that sets no cookie unless it says public. Ask storable() about it,
+// too, with the method GET.
 bool stands_for_get(const request_head&, std::string_view url, const response_head&);
 
 // RFC 9111, 3.5: what answers a request with Authorization is for that client alone, unless it says public,
