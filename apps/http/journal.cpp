@@ -95,14 +95,14 @@ void journal::tell_sparingly(log_level l, std::string_view kind, std::string tex
     tell(l, text);
 }
 
-void journal::catch_up() {
+void journal::tell_held_back(bool all) {
     if (!time_) return;
     std::vector<std::pair<log_level, std::string>> lines;
     {
         const std::lock_guard lock(mutex_);
         const auto now = time_->now();
         for (auto& [kind, held] : crowds_) {
-            if (held.held_back == 0 || now < held.until) continue;
+            if (held.held_back == 0 || (!all && now < held.until)) continue;
             auto text = std::move(held.last);
             if (held.held_back > 1)
                 text += fmt::format(" ({} more like it since {})", held.held_back - 1, rfc_3339(held.since));

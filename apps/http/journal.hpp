@@ -78,7 +78,9 @@ class journal {
         if (tells(l)) tell_sparingly(l, kind, fmt::format(text, std::forward<Values>(values)...));
     }
     // Tells of what was held back, where the pause is over. To be called about as often.
-    void catch_up();
+    void catch_up() { tell_held_back(false); }
+    // Of all of it, at the end.
+    void finish() { tell_held_back(true); }
 
   private:
     struct crowd {
@@ -89,6 +91,7 @@ class journal {
         log_level level{};
     };
     void tell_sparingly(log_level, std::string_view kind, std::string text);
+    void tell_held_back(bool all);
 
     const timekeeper* time_ = nullptr;
     style style_ = style::times;

@@ -163,6 +163,7 @@ void serve(http::server& server, node::node& node, const node::options& how, con
     server.run();
     reading.join();
     node.finish();
+    how.log->finish();
     how.log->info("stopped");
 }
 

@@ -73,10 +73,17 @@ TEST(journal, a_crowd_of_lines_is_a_line_per_second) {
     l.time.advance(1s);
     j.sparingly(log_level::info, "backend", "backend {} is dead", 203);
     EXPECT_EQ(l.text, "<6>backend 203 is dead\n");
-    j.set_level(log_level::error);
+    l.text.clear();
     j.sparingly(log_level::info, "backend", "backend {} is dead", 204);
+    j.catch_up();
+    EXPECT_EQ(l.text, "");
+    j.finish();
+    EXPECT_EQ(l.text, "<6>backend 204 is dead\n");
+    j.set_level(log_level::error);
+    j.sparingly(log_level::info, "backend", "backend {} is dead", 205);
     journal().sparingly(log_level::error, "nobody", "hears it");
     journal().catch_up();
+    journal().finish();
 }
 
 TEST(journal, nobody_else_writes_lines) {

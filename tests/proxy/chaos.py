@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 """Five proxies with disk stores under load, while everything goes wrong that can: one of them is killed with -9 and restarted again and again;
 one in twenty questions to siblings is broken on purpose; the origin cuts answers off, fails and closes without a word; disks fill up and
 are emptied; clocks are set forward and back.
