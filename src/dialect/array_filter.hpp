@@ -56,6 +56,7 @@ class array_filter final : public foreign_filter {
         : form_(std::move(how)), head_(std::move(head)), bits_(std::move(bits)), tail_(std::move(tail)) {}
 
     dialect speaks() const override { return form_.dialect; }
+    std::unique_ptr<foreign_filter> copy() const override { return std::make_unique<array_filter>(*this); }
     result<void> insert(byte_view key) override;
     bool may_contain(byte_view key) const override { return bits_.may_contain(key); }
     result<void> unite(const foreign_filter&) override;

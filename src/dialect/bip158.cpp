@@ -81,6 +81,9 @@ class golomb_coded_set final : public foreign_filter {
         : key_(key), values_(std::move(values)), bytes_(bytes.begin(), bytes.end()) {}
 
     dialect speaks() const override { return dialect::bip158; }
+    std::unique_ptr<foreign_filter> copy() const override {
+        return std::make_unique<golomb_coded_set>(*this);
+    }
 
     result<void> insert(byte_view key) override {
         if (auto open = check_open(); !open) return open;

@@ -16,6 +16,7 @@ class hadoop_counters final : public foreign_filter {
         : how_(how), counters_(std::move(counters)) {}
 
     dialect speaks() const override { return dialect::hadoop_counting; }
+    std::unique_ptr<foreign_filter> copy() const override { return std::make_unique<hadoop_counters>(*this); }
 
     result<void> insert(byte_view key) override {
         for_each_place(key, [&](std::uint64_t at) {

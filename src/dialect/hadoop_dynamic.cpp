@@ -15,6 +15,7 @@ class hadoop_rows final : public foreign_filter {
         : how_(how), of_row_(items_of_row), of_last_(items_of_last), rows_(std::move(rows)) {}
 
     dialect speaks() const override { return dialect::hadoop_dynamic; }
+    std::unique_ptr<foreign_filter> copy() const override { return std::make_unique<hadoop_rows>(*this); }
 
     result<void> insert(byte_view key) override {
         if (of_last_ >= of_row_) {

@@ -25,6 +25,9 @@ class hadoop_retouched_filter final : public foreign_filter {
     explicit hadoop_retouched_filter(parts all) : all_(std::move(all)) {}
 
     dialect speaks() const override { return dialect::hadoop_retouched; }
+    std::unique_ptr<foreign_filter> copy() const override {
+        return std::make_unique<hadoop_retouched_filter>(*this);
+    }
 
     // The key is noted at each of its bits, so that clearing can choose the bit that harms the fewest.
     result<void> insert(byte_view key) override {

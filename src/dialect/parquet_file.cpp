@@ -91,6 +91,11 @@ class filters_of_groups final : public foreign_filter {
         : groups_(std::move(groups)), column_(std::move(column)), type_(type) {}
 
     dialect speaks() const override { return dialect::parquet; }
+    std::unique_ptr<foreign_filter> copy() const override {
+        std::vector<std::unique_ptr<foreign_filter>> groups;
+        for (const auto& group : groups_) groups.push_back(group->copy());
+        return std::make_unique<filters_of_groups>(std::move(groups), column_, type_);
+    }
     key_kind keys() const override { return kind_of(type_); }
     result<void> check_kind(bool integers) const override {
         if (integers ? keys() != key_kind::text : keys() != key_kind::integers) return {};

@@ -62,6 +62,7 @@ class redis_chain final : public foreign_filter {
         : flags_(flags), growth_(growth), links_(std::move(links)) {}
 
     dialect speaks() const override { return dialect::redis; }
+    std::unique_ptr<foreign_filter> copy() const override { return std::make_unique<redis_chain>(*this); }
 
     // As BF.ADD has it: a key that may be there is not added again.
     result<void> insert(byte_view key) override {

@@ -16,6 +16,7 @@ class squid_filter final : public foreign_filter {
     explicit squid_filter(squid_digest digest) : digest_(std::move(digest)) {}
 
     dialect speaks() const override { return dialect::squid; }
+    std::unique_ptr<foreign_filter> copy() const override { return std::make_unique<squid_filter>(*this); }
     result<void> insert(byte_view key) override {
         if (!digest_.has_room_for(text_of(key))) return too_full("the digest is full");
         digest_.insert(text_of(key));

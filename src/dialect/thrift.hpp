@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "big_endian.hpp"
@@ -51,7 +52,8 @@ class thrift_reader {
             if (head == 0) break;
             const auto kind = static_cast<type>(head & 15);
             id = head >> 4 != 0 ? id + (head >> 4) : integer();
-            if (!use(id, kind)) skip(kind);
+            if (!std::in_range<std::int16_t>(id)) wrong_ = true;
+            if (!wrong_ && !use(id, kind)) skip(kind);
         }
         --depth_;
     }

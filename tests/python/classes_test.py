@@ -68,6 +68,7 @@ def test_map():
     assert mine["word7"] == 7 and mine.get("nobody") is None and mine.get("nobody", 5) == 5 and "nobody" not in mine
     with pytest.raises(KeyError):
         mine["nobody"]
+    assert mine.hash == "xxh3"  # two keys of one digest could have no map
     assert posy.Map(pa.array(WORDS), np.arange(len(WORDS)), rate=1e-6)["word9"] == 9
     for twin in messages_of(mine):
         assert twin["word1999"] == 1999 and twin.value_bits == 11
@@ -209,9 +210,9 @@ def test_growing_filter():
 def test_window_filter():
     mine = posy.WindowFilter(1000, 0.001, window=60, generations=6)
     assert mine.add("a", 100) and mine.seen("a", 160) and not mine.seen("a", 171)
-    mine.update(["b", "c"], 1000.5)
+    assert mine.update(["b", "c"], 1000.5)
     assert mine.seen_many(["a", "b", "c"], time=1010).tolist() == [False, True, True]
-    assert not mine.add("late", 100)
+    assert not mine.add("late", 100) and not mine.update(["late"], 100)
     assert mine.items(1010) == 2 and mine.rate(1010) < 0.001
     for twin in messages_of(mine):
         assert twin.seen("b", 1010)

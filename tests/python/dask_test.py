@@ -44,6 +44,8 @@ def test_missing_values_are_no_keys():
 def test_a_bag():
     words = [f"word{i}" for i in range(1_000)]
     assert posy.dask.build(dask.bag.from_sequence(words, npartitions=9), items=20_000) == on_one_machine(words)
+    holes = dask.bag.from_sequence(["a", None, "b", float("nan")], npartitions=2)
+    assert posy.dask.build(holes, items=20_000) == on_one_machine(["a", "b"])
 
 
 def test_a_whole_frame_is_refused():

@@ -163,6 +163,17 @@ def test_a_key_is_bytes():
             posy.ForeignFilter("bip158", 100, key=key)
 
 
+def test_an_open_set_is_united_and_copied_open():
+    a, b = posy.ForeignFilter("bip158", 100, key=KEY), posy.ForeignFilter("bip158", 100, key=KEY)
+    a.add("a")
+    b.add("b")
+    both = a | b
+    for one in (both.copy(), copy.copy(both), copy.deepcopy(both)):
+        one.add("c")
+        assert one.contains(["a", "b", "c", "d"]).tolist() == [True, True, True, False]
+    assert both.contains(["a", "b", "c"]).tolist() == [True, True, False] and "b" not in a
+
+
 @pytest.mark.parametrize("duplicate", [copy.copy, copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))])
 def test_a_copy_of_a_set_keeps_its_key(duplicate):
     theirs = posy.ForeignFilter("bip158", 100, key=KEY)

@@ -147,6 +147,21 @@ def test_a_secret_seed_is_drawn_once(session):
 def test_a_filter_that_no_row_can_hold_is_refused(session):
     with pytest.raises(posy.Error, match="2 GiB"):
         spark.build(session.range(1), "id", 0.001, items=10**10)
+    with pytest.raises(posy.Error, match="2 GiB.*larger epsilon"):
+        spark.count(session.range(1), "id", epsilon=2e-8)
+
+
+def test_one_that_the_driver_would_not_take_is_refused(session):
+    with pytest.raises(posy.Error, match="spark.driver.maxResultSize"):
+        spark.build(session.range(1), "id", 0.01, items=1_000_000_000)
+
+
+def test_text_with_a_collation_is_refused(session):
+    words = session.sql("SELECT 'Anna' COLLATE UTF8_LCASE AS k")
+    for use in (lambda: spark.build(words, "k", items=1), lambda: spark.count(words, "k"), lambda: spark.join(words, words, "k")):
+        with pytest.raises(posy.Error, match="UTF8_LCASE.*UTF8_BINARY"):
+            use()
+    assert "anna" in spark.build(words.select(F.collate(F.lower("k"), "UTF8_BINARY").alias("k")), "k", items=1)
 
 
 def test_the_page_about_clusters(session, tmp_path, monkeypatch):

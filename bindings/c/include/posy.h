@@ -18,8 +18,8 @@
 // free function of its type; bytes and lists are given back with posy_free(). Arguments are only read or
 // changed during the call; nothing that the caller owns is kept.
 //
-// Threads. Calls that take a handle as const may run together, also with posy_filter_insert_concurrently…().
-// Any other call needs the handle for itself. Different handles are independent.
+// Threads. Calls that take a handle as const may run together, and posy_filter_may_contain…() also with
+// posy_filter_insert_concurrently…(). Any other call needs the handle for itself. Different handles are independent.
 //
 // Keys. A key is its bytes. An integer is its 8 bytes, little-endian, two's complement; so 7, -7 and "seven"
 // are the keys that C++, the tool and the databases have. A pointer of no bytes may be NULL.
@@ -880,7 +880,9 @@ POSY_API int posy_foreign_may_contain_u64(const posy_foreign *foreign, uint64_t 
 // keys of another kind.
 POSY_API posy_status posy_foreign_may_contain_many(const posy_foreign *foreign, const posy_keys *keys, bool *answers,
                                                    size_t *yes, posy_error *error);
-// into becomes the filter of both sets. Errors: POSY_MISMATCH for another dialect, size or hash.
+// into becomes the filter of both sets. Errors: POSY_MISMATCH for another dialect, size or hash; POSY_UNSUPPORTED for what
+// takes no more keys: a set of bip158 that was read, a retouched filter, a column of a Parquet file; POSY_TOO_LARGE beyond
+// what its program accepts.
 POSY_API posy_status posy_foreign_unite(posy_foreign *into, const posy_foreign *from, posy_error *error);
 // Everything about it. Set info->struct_size first.
 POSY_API posy_status posy_foreign_info_of(const posy_foreign *foreign, posy_foreign_info *info, posy_error *error);

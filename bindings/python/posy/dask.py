@@ -46,7 +46,7 @@ def may_contain(filter: Any, keys: Any) -> Any:
 
 def _filled(part: Any, items: int, rate: float, options: dict[str, Any]) -> bytes:
     made = posy.Filter(items, rate, **options)
-    made.update(part.dropna() if hasattr(part, "dropna") else part)
+    made.update(part, skip_nulls=True)
     return made.pack()
 
 

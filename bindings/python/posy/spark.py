@@ -9,10 +9,10 @@
 
 A task reads its partitions as Arrow batches, fills a filter or sketch of its own, and passes it on coded. These parts are
 united in a tree of tasks. A part that is made again, because a worker was lost or a task was started twice, has the same bits;
-so has the result.
+so has the result. (Not so heavy hitters: their counts depend on the order of the rows, within the same bounds.)
 
 Keys are columns of text, binary or integers of any width: 5 as an integer and as a long is one key. NULL is no key, as in a
-join. Needs Spark 4.1 or later (not through Spark Connect, which has no broadcast), and posy, pyarrow and numpy on
+join. Text that Spark compares by a collation is refused. Needs Spark 4.1 or later (not through Spark Connect, which has no broadcast), and posy, pyarrow and numpy on
 every worker.
 """
 from __future__ import annotations
@@ -35,10 +35,10 @@ if TYPE_CHECKING:
 
 # A row of Spark, and so a part of a filter, has at most 2 GiB.
 MOST_BYTES = 2**31 - 2**20
-# Parts that one task unites, and that the driver takes at once.
+# Parts that one task unites, about, and that the driver takes at once.
 FAN = 8
-# Bytes of parts that the driver takes at once; Spark refuses more than a gigabyte (spark.driver.maxResultSize).
-MOST_AT_ONCE = 2**29
+# What the driver takes at once, unless the application says otherwise. Spark ends a job that brings more.
+_RESULT_SIZE = "spark.driver.maxResultSize"
 
 _PART = T.StructType([T.StructField("part", T.BinaryType(), False)])
 _KEYS = (T.StringType, T.BinaryType, T.ByteType, T.ShortType, T.IntegerType, T.LongType)
@@ -63,15 +63,9 @@ def build(
     if items is None:
         items = _different(keys)
     make = _maker(posy.Filter, items, rate, **options)
-    size = make().bits // 8
-    if size > MOST_BYTES:
-        raise posy.Error(
-            f"a filter of {items:,} items at {rate} takes {size:,} bytes, and a row of Spark holds at most 2 GiB; "
-            "split the keys by a hash, and build a filter for each part"
-        )
-    if tasks is None and size > 2**20:  # small parts are cheap to send; large ones had better be few
+    if tasks is None and make().bits > 2**23:  # small parts are cheap to send; large ones had better be few
         tasks = _cores(df)
-    return _made(keys, make, tasks)
+    return _made(keys, make, tasks, "split the keys by a hash, and build a filter for each part")
 
 
 def count(
@@ -82,7 +76,7 @@ def count(
     Counted by the plain rule, so that it does not depend on how the rows lie on partitions. Options are those of posy.CountMin.
     """
     make = _maker(posy.CountMin, epsilon, delta, rule="plain", **options)
-    return _made(_keys(df, column), make, tasks or _cores(df))
+    return _made(_keys(df, column), make, tasks or _cores(df), "take a larger epsilon")
 
 
 def heavy_hitters(df: DataFrame, column: str | Column, top: int = 100, *, tasks: int | None = None, **options: Any) -> posy.HeavyHitters:
@@ -91,7 +85,7 @@ def heavy_hitters(df: DataFrame, column: str | Column, top: int = 100, *, tasks:
     A part keeps eight times as many, because a key may be less frequent in it. Options are those of posy.HeavyHitters.
     """
     make = _maker(posy.HeavyHitters, top=8 * top, **options)
-    return _made(_keys(df, column), make, tasks or _cores(df))
+    return _made(_keys(df, column), make, tasks or _cores(df), "take a larger epsilon")
 
 
 def may_contain(filter: posy.Filter | posy.SealedFilter | posy.ForeignFilter, column: str | Column) -> Column:
@@ -177,6 +171,11 @@ def _keys(df: DataFrame, column: str | Column) -> DataFrame:
             f"column {field.name!r} is of type {field.dataType.simpleString()}; keys are string, binary or integers: "
             f"cast it, e.g. col({field.name!r}).cast('string')"
         )
+    if isinstance(field.dataType, T.StringType) and not field.dataType.isUTF8BinaryCollation():
+        raise posy.Error(
+            f"column {field.name!r} is of type {field.dataType.simpleString()}: Spark takes different texts for equal there, "
+            f"and a filter does not; make one text of them, e.g. collate(lower({field.name!r}), 'UTF8_BINARY')"
+        )
     return keys
 
 
@@ -236,8 +235,20 @@ def _unite(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         yield _part(_united(_read(first), parts))
 
 
-def _made(keys: DataFrame, make: Callable[[], Any], tasks: int | None) -> Any:
+def _most_at_once(df: DataFrame) -> int:
+    """Bytes of parts that Spark lets the driver take, less what a part has beside its array."""
+    most = df.sparkSession.sparkContext._jsc.sc().conf().getSizeAsBytes(_RESULT_SIZE, "1g")
+    return most - 2**20 if most > 0 else sys.maxsize
+
+
+def _made(keys: DataFrame, make: Callable[[], Any], tasks: int | None, instead: str) -> Any:
     """Fills an object per task, and unites them in a tree whose root is the driver."""
+    made = make()
+    size, most = sys.getsizeof(made), _most_at_once(keys)
+    if size > MOST_BYTES:
+        raise posy.Error(f"{made!r} takes {size:,} bytes, and a row of Spark holds at most 2 GiB; {instead}")
+    if size > most:
+        raise posy.Error(f"{made!r} takes {size:,} bytes, and Spark's driver takes no more than {_RESULT_SIZE}; raise that, or {instead}")
     count = keys.rdd.getNumPartitions()
     if tasks is not None and tasks < count:
         count = max(1, tasks)
@@ -246,8 +257,7 @@ def _made(keys: DataFrame, make: Callable[[], Any], tasks: int | None) -> Any:
     while count > FAN:
         count = math.ceil(count / FAN)
         parts = parts.repartition(count).mapInArrow(_unite, _PART)
-    made = make()
-    if count * sys.getsizeof(made) > MOST_AT_ONCE:
+    if count * size > min(most, MOST_BYTES):
         parts = parts.repartition(1).mapInArrow(_unite, _PART)
     return _united(made, (part.as_py() for part in parts.toArrow().column(0)))
 

@@ -176,7 +176,7 @@ void add_foreign_union(nb::class_<foreign_object>& type) {
         "__or__",
         [](const foreign_object& a, const foreign_object& b) {
             return a.alone_with(b, [&] {
-                auto both = value_of(foreign_filter::of_image(a.body->to_image()));
+                auto both = a.body->copy();
                 check_done(both->unite(*b.body));
                 return object_of(std::move(both));
             });
@@ -193,6 +193,12 @@ void add_foreign_whole(nb::class_<foreign_object>& type) {
         },
         nb::is_operator());
     type.attr("__hash__") = nb::none();
+    const auto copied = [](const foreign_object& o) {
+        return o.alone([&] { return object_of(o.body->copy()); });
+    };
+    type.def("copy", copied, "A filter of its own with the same bits.");
+    type.def("__copy__", copied);
+    type.def("__deepcopy__", [copied](const foreign_object& o, nb::handle) { return copied(o); });
     type.def("info", facts_of, "What is known of it.");
     type.def_prop_ro(
         "format", [](const foreign_object& o) { return str_of(name_of(o.body->speaks())); },

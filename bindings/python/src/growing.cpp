@@ -107,10 +107,14 @@ void add_window_keys(nb::class_<window_object>& type) {
         "update",
         [](window_object& o, nb::handle keys, double time, bool skip_nulls) {
             const std::uint64_t now = ticks_of(time);
-            take_batch(o, keys, skip_nulls,
-                       [&](std::span<const digest> digests) { o.body.insert(digests, now); });
+            bool inserted = true;
+            take_batch(o, keys, skip_nulls, [&](std::span<const digest> digests) {
+                if (!o.body.insert(digests, now)) inserted = false;
+            });
+            return inserted;
         },
-        "keys"_a.none(), "time"_a, nb::kw_only(), "skip_nulls"_a = false, "Insert many keys at one time.");
+        "keys"_a.none(), "time"_a, nb::kw_only(), "skip_nulls"_a = false,
+        "Insert many keys at one time; False if that is longer ago than the window.");
     type.def(
         "seen",
         [](const window_object& o, nb::handle key, double time) {

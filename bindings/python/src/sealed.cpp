@@ -85,7 +85,8 @@ bloomier_map make_map(nb::handle source, nb::handle given_values, double rate,
         values_source = nb::list(nb::cast<nb::dict>(source).values());
     }
     const batch keys(keys_source, false);
-    const hasher hash = hasher_for(asked, fastest_hash(count_of(keys), rate));
+    // Two keys of one digest, with different values, would make a map impossible.
+    const hasher hash = hasher_for(asked, hash_family::xxh3);
     const std::vector<digest> digests = all_digests(keys, hash);
     const std::vector<std::uint64_t> values = words_of(values_source);
     if (digests.size() != values.size())

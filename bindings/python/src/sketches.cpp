@@ -53,6 +53,7 @@ void add_table_facts(nb::class_<Object>& type, const auto& table) {
     type.def_prop_ro(
         "error_bound", [=](const Object& o) { return o.briefly([&] { return table(o).error_bound(); }); },
         "Counts are at most this far above the truth, except for a share delta of the keys; never below it.");
+    type.def("__sizeof__", [=](const Object& o) { return sizeof o + table(o).memory_bytes(); });
 }
 
 void add_join(nb::class_<counts_object>& type) {

@@ -154,6 +154,7 @@ class foreign_filter {
     virtual ~foreign_filter() = default;
 
     virtual dialect speaks() const = 0;
+    virtual std::unique_ptr<foreign_filter> copy() const = 0;
     // Errors: the format does not take more keys, once it is written or beyond its limit.
     virtual result<void> insert(byte_view key) = 0;
     virtual bool may_contain(byte_view key) const = 0;
