@@ -8,6 +8,7 @@
 #include "arriving_part.hpp"
 #include "confirmation.hpp"
 #include "exchange.hpp"
+#include "posy/http_cache/cache_control.hpp"
 #include "posy/http_cache/validation.hpp"
 #include "proxy.hpp"
 
@@ -83,16 +84,17 @@ void proxy::keep_parts(const std::string& url, const http_cache::request_head& r
 // A request for all, of which the first bytes are here: the rest is asked for, if it is of the same version.
 void proxy::ask_for_rest(exchange& e, http_cache::request_head& question) const {
     const auto& asked = e.request.head;
-    const bool resumes = e.begun && asked.method == "GET" && !asked.fields.has("Range") &&
-                         !asked.fields.has("Authorization") && e.begun->parts->beginning() > 0 &&
-                         e.begun->parts->beginning() <= most_resumed;
-    if (!resumes) {
-        e.begun = nullptr;
-        return;
-    }
-    const auto& kept = *e.begun;
-    question.fields.set("Range", "bytes=" + std::to_string(kept.parts->beginning()) + "-");
-    question.fields.set("If-Range", *http_cache::strong_validator(kept.head.fields, kept.received));
+    const auto kept = std::exchange(e.begun, nullptr);
+    const bool whole_is_wanted = asked.method == "GET" && !asked.fields.has("Range") &&
+                                 !asked.fields.has("Authorization") &&
+                                 !http_cache::request_directives_of(asked.fields).no_store;
+    if (!kept || !whole_is_wanted || kept->length() > how_.max_object) return;
+    const auto have = kept->parts->beginning();
+    const auto validator = http_cache::strong_validator(kept->head.fields, kept->received);
+    if (have == 0 || have > most_resumed || !validator) return;
+    question.fields.set("Range", "bytes=" + std::to_string(have) + "-");
+    question.fields.set("If-Range", *validator);
+    e.begun = kept;
 }
 
 // The rest came: an answer for everyone, whose first bytes are here already. Null if it is not that rest, or

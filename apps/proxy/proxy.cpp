@@ -286,9 +286,19 @@ bool proxy::keep(const http_cache::stored& object) {
     if (tagged) tags_.learn(object->url, object->head.fields);
     const auto change = store_->put_soon(object);
     if (change.made && tagged) tags_.learn(object->url, object->head.fields);
-    if (!change.made) ++unkept_;
+    if (!change.made) {
+        ++unkept_;
+        if (tagged) untag(object->url);
+    }
     if (change.unsettled) asio::post(writing_, [this, url = object->url] { settle(url); });
     return change.certain;
+}
+
+// It was not stored. If another has just been, nobody knows whose tags were there.
+void proxy::untag(const std::string& url) {
+    if (store_->has(url)) return;
+    tags_.forget(url);
+    if (store_->has(url)) tags_.doubt(url);
 }
 
 void proxy::settle(const std::string& url) {

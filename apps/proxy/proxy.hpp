@@ -240,6 +240,7 @@ class proxy : http_cache::observer {
     http_cache::incoming_body collect(const std::string& url, const upstream&,
                                       std::optional<std::uint64_t> length) const;
     bool keep(const http_cache::stored&);
+    void untag(const std::string& url);
     void settle(const std::string& url);
     http::task<http_cache::moment> forget(http::worker&, std::string url,
                                           http_cache::moment = http_cache::next_moment());

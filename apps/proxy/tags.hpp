@@ -13,9 +13,11 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <mutex>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "posy/http_cache/fields.hpp"
@@ -59,9 +61,9 @@ class tags {
         const std::lock_guard lock(mutex_);
         auto& all = of_url_[number_of(url)];
         if (all.any) return;
-        for (const auto each : more)
-            if (std::ranges::find(all.tags, each) == all.tags.end()) all.tags.push_back(each);
-        if (all.tags.size() > most_tags) all = {{}, true};
+        std::vector<number> both;
+        std::ranges::set_union(all.tags, more, std::back_inserter(both));
+        all = both.size() > most_tags ? known{{}, true} : known{std::move(both), false};
     }
     // It may carry any.
     void doubt(std::string_view url) {
@@ -89,7 +91,7 @@ class tags {
 
   private:
     struct known {
-        std::vector<number> tags;
+        std::vector<number> tags;  // sorted
         bool any = false;
     };
     static number number_of(std::string_view text) { return hash::secret_hasher()(text).low; }

@@ -33,25 +33,28 @@ bool sets_cookies(const response_head& response, const response_directives& says
     });
 }
 
-// A cookie does not make an answer personal (RFC 9111, 7.3), but somebody who brought one may have been shown
-// a page of their own. make_stored() leaves the cookie out unless it says public.
+// A cookie does not make an answer personal (RFC 9111, 7.3), but somebody who brought one, or a password, may
+// have been shown a page of their own. make_stored() leaves the cookie out unless it says public.
 bool for_everyone_despite_cookies(const request_head& request, const response_head& response,
-                                  const response_directives& says) {
-    return !sets_cookies(response, says) || (has_explicit_lifetime(response.fields, says) &&
-                                             (says.is_public || !request.fields.has("Cookie")));
+                                  const response_directives& says, seconds received) {
+    if (!sets_cookies(response, says)) return true;
+    if (!has_explicit_lifetime(response.fields, says)) return false;
+    return says.is_public || (!request.fields.has("Cookie") && !request.fields.has("Authorization") &&
+                              freshness_lifetime(response, says, received) > 0);
 }
 
 bool shared_despite_authorization(const response_directives& says) {
     return says.is_public || says.must_revalidate || says.s_maxage;
 }
 
-bool may_store(const request_head& request, const response_head& response, const response_directives& says) {
+bool may_store(const request_head& request, const response_head& response, const response_directives& says,
+               seconds received) {
     if (request.method != "GET" || !answers_plain_get(response.status)) return false;
     // must-understand is stronger than a no-store beside it, which is for caches that do not know it
     // (5.2.2.3).
     if (says.must_understand ? !understood(response.status) : says.no_store) return false;
     if (says.is_private || varies_on_everything(response.fields)) return false;
-    if (!for_everyone_despite_cookies(request, response, says)) return false;
+    if (!for_everyone_despite_cookies(request, response, says, received)) return false;
     if (request_directives_of(request.fields).no_store) return false;
     if (request.fields.has("Authorization") && !shared_despite_authorization(says)) return false;
     return says.is_public || has_explicit_lifetime(response.fields, says) ||
@@ -87,7 +90,7 @@ bool stands_for_get(const request_head& request, std::string_view url, const res
 
 bool storable(const request_head& request, const response_head& response, seconds received) {
     const auto says = response_directives_of(response.fields);
-    if (!may_store(request, response, says)) return false;
+    if (!may_store(request, response, says, received)) return false;
     if (response.fields.has("ETag") || response.fields.has("Last-Modified")) return true;
     return !says.no_cache &&
            (freshness_lifetime(response, says, received) > 0 || says.stale_while_revalidate.value_or(0) > 0 ||

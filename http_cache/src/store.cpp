@@ -104,14 +104,16 @@ stored store::tiers::noted(stripe& s, std::string_view url, const request_head& 
 }
 
 bool store::has(std::string_view url) const {
-    auto& t = *tiers_;
-    if (!t.disk) return t.memory.has(url);
-    if (t.both.has(url)) return true;
-    auto& s = t.stripe_of(url);
-    const std::lock_guard quick(s.quick);
+    return tiers_->disk ? tiers_->both.has(url) : tiers_->memory.has(url);
+}
+
+// After a change of its note.
+void store::tiers::count_note(stripe& s, std::string_view url) {
     const auto about = s.notes.find(url);
-    return about != s.notes.end() &&
-           std::ranges::any_of(about->second.variants, [](const auto& p) { return p.object != nullptr; });
+    const bool waits =
+        about != s.notes.end() &&
+        std::ranges::any_of(about->second.variants, [](const auto& p) { return p.object != nullptr; });
+    waits ? both.entered(url, tally::noted) : both.left(url, tally::noted);
 }
 
 store::tiers::arrival store::tiers::judge(stripe& s, const stored& object) const {
@@ -148,6 +150,7 @@ void store::tiers::plan(stripe& s, const label& of, stored object) {
     } else {
         noted.variants.push_back({of, std::move(object)});
     }
+    count_note(s, of.url);
 }
 
 store::change store::put_soon(const stored& object) {
@@ -189,6 +192,7 @@ store::change store::erase_soon(std::string_view url, moment when) {
     to_do.variants.clear();
     to_do.erase = true;
     ++to_do.version;
+    t.count_note(s, url);
     return {found || on_disk, true, false, before};
 }
 
@@ -219,6 +223,7 @@ result<void> store::tiers::settle(stripe& s, std::string_view url) {
         if (found->second.version != to_do.version) continue;
         for (auto& done : found->second.variants) unplan(done);
         s.notes.erase(found);
+        count_note(s, url);
     }
 }
 

@@ -1,11 +1,14 @@
 // Partial responses in the store: in memory, under keys of their own.
 #include "posy/http_cache/partial.hpp"
+#include "posy/http_cache/validation.hpp"
 #include "tiers.hpp"
 
 namespace posy::http_cache {
 
-// In place of what is held of another version, if it is newer; with it, if it is the same.
+// In place of what is held of another version, if it is newer; with it, if it is the same. A 304 may have
+// taken the strong validator away, and then nobody can tell what belongs to it.
 store::change store::put_parts(const stored& object) {
+    if (!strong_validator(object->head.fields, object->received)) return {};
     auto& t = *tiers_;
     label whole = *object;
     whole.url = url_of_key(object->url);

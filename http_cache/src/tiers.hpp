@@ -25,10 +25,11 @@ inline label parts_label(const label& whole) {
     return of;
 }
 
-// In which tiers a URL is; the observer hears of the first and of none.
+// In which tiers a URL is; the observer hears of the first and of none. What waits to be written is in one
+// of its own. In shards, so that whoever looks at all URLs holds up few.
 class tally {
   public:
-    enum tier : unsigned { memory = 1, disk = 2 };
+    enum tier : unsigned { memory = 1, disk = 2, noted = 4 };
 
     // What one of the tiers tells.
     class ear : public observer {
@@ -47,33 +48,46 @@ class tally {
 
     explicit tally(observer* watching) : watching_(watching) {}
 
-    bool has(std::string_view url, unsigned tiers = memory | disk) const {
-        const std::lock_guard guard(lock_);
-        const auto found = tiers_.find(url);
-        return found != tiers_.end() && (found->second & tiers) != 0;
+    bool has(std::string_view url, unsigned tiers = memory | disk | noted) const {
+        const auto& s = shard_of(url);
+        const std::lock_guard guard(s.lock);
+        const auto found = s.tiers.find(url);
+        return found != s.tiers.end() && (found->second & tiers) != 0;
     }
     void for_each_url(const std::function<void(std::string_view)>& visit) const {
-        const std::lock_guard guard(lock_);
-        for (const auto& [url, tiers] : tiers_) visit(url);
+        for (const auto& s : shards_) {
+            const std::lock_guard guard(s.lock);
+            for (const auto& [url, tiers] : s.tiers) visit(url);
+        }
     }
-
-  private:
+    // Both may be told of what is known.
     void entered(std::string_view url, tier which) {
-        const std::lock_guard guard(lock_);
-        unsigned& tiers = tiers_[std::string(url)];
+        auto& s = shard_of(url);
+        const std::lock_guard guard(s.lock);
+        unsigned& tiers = s.tiers[std::string(url)];
         if (std::exchange(tiers, tiers | which) == 0 && watching_) watching_->entered(url);
     }
     void left(std::string_view url, tier which) {
-        const std::lock_guard guard(lock_);
-        const auto found = tiers_.find(url);
-        if ((found->second &= ~static_cast<unsigned>(which)) != 0) return;
-        tiers_.erase(found);
+        auto& s = shard_of(url);
+        const std::lock_guard guard(s.lock);
+        const auto found = s.tiers.find(url);
+        if (found == s.tiers.end() || (found->second &= ~static_cast<unsigned>(which)) != 0) return;
+        s.tiers.erase(found);
         if (watching_) watching_->left(url);
     }
 
-    mutable std::mutex lock_;
+  private:
+    struct shard {
+        mutable std::mutex lock;
+        url_table<unsigned> tiers;
+    };
+    const shard& shard_of(std::string_view url) const {
+        return shards_[hash::by_secret{}(url) % shards_.size()];
+    }
+    shard& shard_of(std::string_view url) { return shards_[hash::by_secret{}(url) % shards_.size()]; }
+
     observer* watching_;
-    url_table<unsigned> tiers_;
+    std::array<shard, 64> shards_;
 };
 
 // Passes on news of whole objects.
@@ -125,6 +139,7 @@ struct store::tiers {
     enum class arrival { newest, outdated, doubtful };
     arrival judge(stripe&, const stored&) const;
     void plan(stripe&, const label&, stored);
+    void count_note(stripe&, std::string_view url);
     stored within_limits(stored all, const stored& newest) const;
     void unplan(note::planned&);
 

@@ -95,6 +95,8 @@ TEST(policy, what_may_be_stored_with_cookies) {
         {known, 200, {{"Cache-Control", "max-age=60"}, {"Set-Cookie", "a=b"}}, false},
         {known, 200, {{"Cache-Control", "max-age=60"}, {"Set-Cookie2", "a=b"}}, false},
         {known, 200, {{"Cache-Control", "s-maxage=60, must-revalidate"}, {"Set-Cookie", "a=b"}}, false},
+        {{{"Authorization", "x"}}, 200, {{"Cache-Control", "s-maxage=60"}, {"Set-Cookie", "a=b"}}, false},
+        {{}, 200, {{"Cache-Control", "max-age=0"}, {"ETag", "\"x\""}, {"Set-Cookie", "a=b"}}, false},
         {known, 200, {{"Cache-Control", "max-age=60, no-cache=Set-Cookie"}, {"Set-Cookie", "a"}}, true},
         {known, 200, {{"Cache-Control", "max-age=60, public"}, {"Set-Cookie", "a=b"}}, true},
         {known, 200, {{"Cache-Control", "max-age=60"}}, true},

@@ -39,6 +39,24 @@ TEST(store, without_a_disk_is_the_memory_store) {
     EXPECT_TRUE(heard.urls().empty());
 }
 
+// Until a thread has come to write it, the note alone has it.
+TEST(store, has_what_waits_to_be_written) {
+    const scratch_directory temporary;
+    watcher heard;
+    const auto tiers = opened(two_tiers(temporary, 120000, 1 << 20), &heard);
+    std::uint64_t noted = 0;
+    while (tiers->put_soon(plain(noted, 3000)).unsettled && noted < 4) ++noted;
+    for (std::uint64_t i = 0; i < 60; ++i) tiers->put_soon(plain(100 + i, 3000));  // too many to wait
+    ASSERT_FALSE(tiers->find_in_memory(url_of(0), get()));
+    EXPECT_TRUE(tiers->has(url_of(0)) && heard.urls().contains(url_of(0)));
+    EXPECT_EQ(heard.urls(), urls_in(*tiers));
+    EXPECT_TRUE(tiers->erase_soon(url_of(0)).made);
+    EXPECT_FALSE(tiers->has(url_of(0)) || heard.urls().contains(url_of(0)));
+    ASSERT_TRUE(tiers->settle(url_of(1)));
+    EXPECT_TRUE(tiers->has(url_of(1)) && tiers->find(url_of(1), get()));
+    EXPECT_EQ(heard.urls(), urls_in(*tiers));
+}
+
 TEST(store, what_memory_evicts_the_disk_still_has) {
     const scratch_directory temporary;
     watcher heard;

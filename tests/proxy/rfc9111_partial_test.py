@@ -92,6 +92,8 @@ rule("3.4", "of two versions the newer is kept", begun(0, 4), begun(5, 9, tag='"
      asking(0, 4, says=said(0, 4, tag='"e"', of=LETTERS)).forwarded())
 rules("3.4", "nothing is combined with … as its validator", [('W/"w"', 'W/"w"', ()), ("no ETag", "", ()), ("a date of now", "", ("Last-Modified: {ago:0}", ))],
       lambda _, tag, fields: (begun(0, 4, *fields, tag=tag), begun(5, 9, *fields, tag=tag), get(says=WHOLE).forwarded().with_body(DIGITS)))
+rule("3.4", "nor after a 304 took the strong validator away", begun(0, 4, directives="max-age=0"),
+     asking(0, 4, says=not_modified('ETag: W/"d"', "Cache-Control: max-age=3600")).status(206), get(says=WHOLE).forwarded().with_body(DIGITS))
 rule("3.4", "nor are parts of different lengths", begun(0, 4), begun(5, 9, length=11), asking(1, 8, says=said(1, 8)).forwarded())
 rule("3.4", "the fields of the newer part replace those of the older", begun(0, 4, "X-A: 1"), begun(5, 9, "X-A: 2"), given(asking(0, 1), 0, 1).has("X-A: 2"))
 rule("3.4", "those that it does not have stay", begun(0, 4, "X-A: 1", "X-B: 1"), begun(5, 9, "X-A: 2"), given(asking(0, 1), 0, 1).has("X-B: 1"))
