@@ -10,7 +10,7 @@ namespace posy::http {
 
 namespace {
 
-constexpr std::array<std::string_view, 38> ahead_only{"Age",
+constexpr std::array<std::string_view, 45> ahead_only{"Age",
                                                       "Authorization",
                                                       "Cache-Control",
                                                       "Connection",
@@ -22,6 +22,7 @@ constexpr std::array<std::string_view, 38> ahead_only{"Age",
                                                       "Date",
                                                       "Expect",
                                                       "Expires",
+                                                      "Forwarded",
                                                       "Host",
                                                       "If-Match",
                                                       "If-Modified-Since",
@@ -47,6 +48,12 @@ constexpr std::array<std::string_view, 38> ahead_only{"Age",
                                                       "Via",
                                                       "Warning",
                                                       "WWW-Authenticate",
+                                                      "X-Forwarded-For",
+                                                      "X-Forwarded-Host",
+                                                      "X-Forwarded-Port",
+                                                      "X-Forwarded-Proto",
+                                                      "X-Forwarded-Server",
+                                                      "X-Real-IP",
                                                       "Proxy-Authentication-Info"};
 
 bool blank(char c) { return c == ' ' || c == '\t'; }

@@ -186,7 +186,8 @@ task<bool> reader::more(parser<Head>& message) {
         }
         const bool more = co_await fill();
         if (!more) {
-            if (!message.need_eof()) throw refusal(400, "the connection ended inside a message");
+            if (!message.need_eof() || from_.cut())
+                throw refusal(400, "the connection ended inside a message");
             error_code failed;
             message.put_eof(failed);
             if (failed) refuse(failed);

@@ -174,8 +174,11 @@ task<std::size_t> transport::read_some(std::span<char> into) {
 }
 
 std::size_t transport::end_read(std::size_t got, const error_code& failed) {
-    if (failed && failed != asio::error::eof && failed != asio::ssl::error::stream_truncated)
+    if (failed == asio::ssl::error::stream_truncated) {
+        cut_ = true;
+    } else if (failed && failed != asio::error::eof) {
         throw system_error(failed);
+    }
     read_ += got;
     return got;
 }

@@ -115,6 +115,8 @@ class transport {
     // Between two exchanges: has nothing arrived? Bytes would belong to no request.
     bool quiet();
     bool expired() const { return expired_; }
+    // TLS that ended without a close_notify: by the other side, or by anybody on the way.
+    bool cut() const { return cut_; }
     // It would not be missed: its owner says so.
     void idle_since(clock::time_point then) {
         idle_ = true;
@@ -138,7 +140,7 @@ class transport {
     tcp::endpoint remote_;
     clock::duration time_{};
     clock::time_point deadline_, end_ = clock::time_point::max();
-    bool expired_ = false, idle_ = false;
+    bool expired_ = false, idle_ = false, cut_ = false;
     clock::time_point idle_since_;
 };
 

@@ -60,8 +60,11 @@ http::task<std::variant<upstream, proxy::no_answer>> proxy::ask_by(exchange& e,
         // The last proxy makes "*" of a URL without a path (RFC 9112, 3.2.4), and that is the parent.
         ask_for_rest(e, question);
         if (by.parent) question.target = question.target == "*" ? e.request.head.target : e.to.url;
-        co_return co_await send(e.request.here.client, by.to, std::move(question), &e.request,
-                                how_.origin_time);
+        auto made =
+            co_await send(e.request.here.client, by.to, std::move(question), &e.request, how_.origin_time);
+        if (by.parent && made.parsing->head.status == 407)
+            co_return no_answer{502, "the parent wants credentials (407)", false};
+        co_return made;
     } catch (const client_fault&) {
         throw;
     } catch (const http::refusal& r) {  // late, not allowed, too many, or nonsense

@@ -30,7 +30,7 @@ struct proxy::transfer {
 bool proxy::may_keep(const exchange& e, const upstream& u, outcome o) const {
     const bool wanted =
         o == outcome::origin || (o == outcome::sibling && e.on->keep_siblings) || e.stands_for_get;
-    if (!wanted || u.may_be_cut()) return false;
+    if (!wanted) return false;
     const auto at = u.times.time_of_day();
     if (!e.stands_for_get) return http_cache::storable(e.request.head, u.parsing->head, at);
     auto as_get = e.request.head;

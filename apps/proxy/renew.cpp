@@ -46,7 +46,6 @@ http::task<void> proxy::renew(http::worker& here, std::shared_ptr<const terms> o
         if (by.parent) question.target = to.url;
         auto u = co_await send(here.client, origin, std::move(question), nullptr, how_.origin_time,
                                time_.now() + how_.origin_time);
-        if (u.may_be_cut()) throw http::refusal(502, "its end cannot be told from a cut");
         auto body = collect(to.url, u, u.length());
         for (;;) {
             const bool more = co_await u.more();

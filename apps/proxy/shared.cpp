@@ -119,7 +119,7 @@ http::task<void> proxy::fill(std::shared_ptr<fetching> f) {
             more = co_await u.more();
         }
         if (!to->complete()) throw http::refusal(502, "less came than was announced");
-        if (stored) stored = store_whole(*f);
+        if (std::exchange(stored, false)) stored = store_whole(*f);
         whole = true;
     } catch (const std::exception&) {
         note_silence(f->url, f->u.channel);

@@ -53,6 +53,19 @@ void keep_introductions(http_cache::fields& fields) {
     fields.set("Connection", others);
 }
 
+// X_Forwarded_For and X-Forwarded-For are one variable to a backend that has fields from CGI.
+void remove_doubles(http_cache::fields& fields) {
+    std::vector<std::string> doubles;
+    for (const auto& [name, value] : fields) {
+        if (name.find('_') == name.npos) continue;
+        auto written = name;
+        std::ranges::replace(written, '_', '-');
+        const auto same = [&](std::string_view each) { return http_cache::same_name(each, written); };
+        if (std::ranges::any_of(introductions, same)) doubles.push_back(name);
+    }
+    for (const auto& name : doubles) fields.erase(name);
+}
+
 // As in a Host field: the port unless it is the scheme's own.
 std::string host_of(const http::url& to) {
     return to.authority.port == (to.secure ? 443 : 80) ? to.authority.host_text() : to.authority.text();
@@ -186,6 +199,7 @@ void sites::introduce(http::request& r, const target& to) const {
     add_member(told.forwarded,
                fmt::format("{};host={};proto={}", forwarded::client(who), forwarded::value(host), scheme));
     keep_introductions(fields);
+    remove_doubles(fields);
     fields.set("X-Forwarded-For", told.chain);
     fields.set("X-Forwarded-Proto", scheme);
     // What decides which page is made must be in the URL that it is stored under.

@@ -29,11 +29,28 @@ std::string via_of(const http_cache::fields& all) {
     return last;
 }
 
+// NTLM and Negotiate log a connection in, not a request (RFC 4559); so nobody else may have it afterwards.
+bool logs_connection_in(const http_cache::fields& all) {
+    constexpr std::array<std::string_view, 3> such{"NTLM", "Negotiate", "Kerberos"};
+    return std::ranges::any_of(all, [&](const auto& field) {
+        if (!http_cache::same_name(field.name, "Authorization") &&
+            !http_cache::same_name(field.name, "WWW-Authenticate"))
+            return false;
+        const auto members = http_cache::list_members(field.value);
+        return std::ranges::any_of(members, [&](std::string_view challenge) {
+            const auto scheme = challenge.substr(0, challenge.find(' '));
+            return std::ranges::any_of(
+                such, [&](std::string_view each) { return http_cache::same_name(each, scheme); });
+        });
+    });
+}
+
 struct question {
     std::string text;  // the head
     std::string via;
-    bool bare;      // the answer has no body
-    bool upgrades;  // 101 is an answer
+    bool bare;         // the answer has no body
+    bool upgrades;     // 101 is an answer
+    bool of_one_user;  // it logs its connection in
     http::clock::duration time;
 };
 
@@ -105,8 +122,9 @@ http::task<upstream> send(http::client& client, const destination& to, http::req
     const bool once = body || !idempotent(head.method);
     if (body && from->parsing.chunked()) head.fields.set("Transfer-Encoding", "chunked");
     if (!body || !from->reader.awaits_continue()) head.fields.erase("Expect");
-    question asked{http::to_text(head) + "\r\n", via_of(head.fields), head.method == "HEAD",
-                   head.fields.has("Upgrade"), time};
+    question asked{http::to_text(head) + "\r\n",    via_of(head.fields),
+                   head.method == "HEAD",           head.fields.has("Upgrade"),
+                   logs_connection_in(head.fields), time};
     head = {};  // the answer may be long in coming
     for (;;) {
         upstream u;
@@ -125,7 +143,10 @@ http::task<upstream> send(http::client& client, const destination& to, http::req
             u.times.received = client.time().seconds();
             u.times.answered = http_cache::next_moment();
             u.times.ahead = u.times.received - client.time().time_of_day();
-            if (u.parsing) co_return u;
+            if (u.parsing) {
+                u.of_one_user = asked.of_one_user || logs_connection_in(u.parsing->head.fields);
+                co_return u;
+            }
         } catch (const boost::system::system_error&) {
             if (connection.expired()) throw http::refusal(504, to.where.text() + " did not answer in time");
             if (!u.channel.used || connection.bytes_read() != before) throw;

@@ -21,15 +21,16 @@ struct upstream {
     std::unique_ptr<http::response_parser> parsing;  // its head is complete
     http_cache::exchange_times times;
     std::shared_ptr<upload> body;  // of the request, if it has one
+    bool of_one_user = false;      // the server takes this connection for somebody who logged in on it
 
     // The exchange is over, and the connection is good for another.
-    bool reusable() const { return parsing->is_done() && parsing->keep_alive() && (!body || body->whole()); }
+    bool reusable() const {
+        return parsing->is_done() && parsing->keep_alive() && (!body || body->whole()) && !of_one_user;
+    }
     std::optional<std::uint64_t> length() const {
         const auto said = parsing->content_length();
         return said ? std::optional<std::uint64_t>(*said) : std::nullopt;
     }
-    // TLS that ends without a close_notify may have been cut short by a third party.
-    bool may_be_cut() const { return parsing->need_eof() && channel.connection->encrypted(); }
     // The next piece of the body, in parsing->piece; false at its end.
     http::task<bool> more() { co_return co_await channel.reader->more(*parsing); }
 };

@@ -93,17 +93,24 @@ def cookies_are_not_replayed():
                "/expires": cookie(("Expires", stamp(60))),
                "/validated": cookie(("ETag", '"1"')),
                "/public": cookie(("Cache-Control", "public, max-age=60")),
-               "/left-out": cookie(("Cache-Control", 'max-age=60, no-cache="Set-Cookie"'))}
+               "/left-out": cookie(("Cache-Control", 'max-age=60, no-cache="Set-Cookie"')),
+               "/at-once": cookie(("Cache-Control", "max-age=0"), ("ETag", '"1"'))}
     origin = Origin(lambda r: answers[r.path](r))
     proxy = Proxy(POSY)
     for path in answers:
         seen = [proxy.get(origin.url + path)[1]["Set-Cookie"] for _ in range(3)]
         if path == "/public":
             assert len(set(seen)) == 1 and origin.count(path) == 1
-        elif path == "/left-out":
-            assert seen[1:] == [None, None] and origin.count(path) == 1
+        elif path in ("/max-age", "/expires", "/left-out"):  # stored without it
+            assert seen[0] and seen[1:] == [None, None] and origin.count(path) == 1, (path, seen)
         else:
             assert len(set(seen)) == 3, f"{path}: the cookies of one client went to another: {seen}"
+
+    # Who brings a cookie or a password may be shown a page of their own.
+    for case, (name, value) in enumerate((("Cookie", "id=0"), ("Authorization", "Basic eDp5"))):
+        answers[f"/personal-{case}"] = cookie(("Cache-Control", "s-maxage=60"))
+        seen = [proxy.get(origin.url + f"/personal-{case}", **{name: value})[1]["Set-Cookie"] for _ in range(3)]
+        assert len(set(seen)) == 3, (name, seen)
 
     # A 304 brings a cookie to the one who asked, and to nobody after.
     def confirmed(r):

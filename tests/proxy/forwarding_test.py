@@ -43,6 +43,24 @@ def gateways_loops_and_tunnels():
 
 
 @test
+def a_connection_that_somebody_logged_in_on_is_nobody_elses():
+    """NTLM and Negotiate log a connection in; what comes on it next would be answered as that user."""
+    came = {}
+
+    def answer(request):
+        came[request.path] = request.client_address
+        says = [("WWW-Authenticate", "Basic realm=x, NTLM")] if request.path == "/asks" else []
+        return (401 if says else 200), [("Cache-Control", "no-store"), *says], b"x"
+    origin, proxy = origin_and_proxy(answer, "--threads", "1")
+    for path, fields in (("/1", {}), ("/2", {}), ("/kept", {"Authorization": "Basic eDp5"}), ("/logged-in", {"Authorization": "NTLM TlRM"}), ("/3", {}),
+                         ("/also", {"Authorization": "negotiate YII="}), ("/4", {}), ("/asks", {}), ("/5", {})):
+        proxy.get(origin.url + path, **fields)
+    assert came["/1"] == came["/2"] == came["/kept"] == came["/logged-in"], came
+    assert came["/3"] not in (came["/logged-in"], came["/4"]) and came["/3"] == came["/also"] and came["/4"] == came["/asks"] != came["/5"], came
+    return origin, proxy
+
+
+@test
 def ranges_pass_or_are_answered_from_the_store():
     whole = bytes(i % 251 for i in range(1000))
 

@@ -55,8 +55,23 @@ def part(proxy, url, first, last, **fields):
     return "; hit" in status_of(head)
 
 
+def asked_for(origin, path):
+    """The Range of each request for a path."""
+    return [fields.get("Range") for _, p, fields in origin.requests if p == path]
+
+
 def here(proxy, url, first, last):
     return proxy.get(url, Range=f"bytes={first}-{last}", Cache_Control="only-if-cached")[0] == 206
+
+
+@test
+def the_rest_of_what_is_not_kept_is_not_asked_for():
+    origin, proxy = ranged(), Proxy(POSY, "--max-object", "10000", "--whole-object", "0")
+    for path, fields in (("/20000/x", {}), ("/5000/x", {"Cache_Control": "no-store"})):
+        part(proxy, origin.url + path, 0, 99)
+        assert proxy.get(origin.url + path, **fields)[2] == content(path, int(path.split("/")[1]))
+        assert asked_for(origin, path) == ["bytes=0-99", None]
+    return origin, proxy
 
 
 @test

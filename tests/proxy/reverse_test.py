@@ -152,6 +152,17 @@ def what_a_balancer_lets_pass_decides_no_page():
 
 
 @test
+def nobody_says_it_in_other_letters():
+    """CGI makes one variable of X_Forwarded_For and X-Forwarded-For; and some servers add trailers to the fields."""
+    a = site()
+    proxy = front("--origin", f"a.example={a.url}")
+    exchange(proxy.port, b"GET /1 HTTP/1.1\r\nHost: a.example\r\nX_Forwarded_For: 10.0.0.1\r\nx_real-ip: 10.0.0.1\r\nX_Other: 1\r\nConnection: close\r\n\r\n")
+    told = a.requests[-1][2]
+    assert told["X-Forwarded-For"] == "127.0.0.1" and told["X_Other"] == "1" and "10.0.0.1" not in told.values(), told
+    return a, proxy
+
+
+@test
 def one_page_however_its_url_is_written():
     a = site()
     proxy = front("--origin", f"a.example={a.url}")

@@ -56,6 +56,16 @@ def parents_are_tried_in_order():
 
 
 @test
+def a_parent_that_wants_a_password_is_no_answer():
+    """Its 407 would ask the client for credentials that never reach it."""
+    parent = Origin(lambda r: (407, [("Proxy-Authenticate", "Basic")], b""))
+    child = Proxy(POSY, "--parent", parent.url)
+    status, fields, body = child.get("http://a.example/")
+    assert status == 502 and b"credentials" in body and not fields["Proxy-Authenticate"], (status, body)
+    return parent, child
+
+
+@test
 def without_a_parent():
     o, dead = origin(), f"http://127.0.0.1:{free_port()}"
     strict, lenient = Proxy(POSY, "--parent", dead), Proxy(POSY, "--parent", dead, "--direct", "--connect-port", str(free_port()))
