@@ -87,7 +87,7 @@ class Binary(unittest.TestCase):
         lines += [f'printf("{name}.{member} %zu\\n", offsetof({name}, {member}));' for name, all in structs(header).items() for member in all]
         lines += [f'printf("{name} %d\\n", {name});' for name in constants(header)]
         self.assertGreater(len(lines), 150)
-        with tempfile.TemporaryDirectory() as scratch:
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as scratch:
             program = os.path.join(scratch, "layout")
             with open(program + ".c", "w", encoding="utf-8") as file:
                 file.write("#include <posy.h>\n#include <stdio.h>\nint main(void) {\n" + "\n".join(lines) + "\nreturn 0; }\n")
@@ -97,7 +97,7 @@ class Binary(unittest.TestCase):
 
 class Example(unittest.TestCase):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
+        scratch = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         self.addCleanup(scratch.cleanup)
         self.scratch = scratch.name
         self.program = os.path.join(self.scratch, "seen")

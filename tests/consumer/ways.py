@@ -32,7 +32,7 @@ class Ways(unittest.TestCase):
     """A test in a scratch folder: a home without anything, and a project of two programs."""
 
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
+        scratch = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         self.addCleanup(scratch.cleanup)
         self.home = os.path.join(scratch.name, "home")
         self.project = os.path.join(scratch.name, "project")

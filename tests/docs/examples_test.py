@@ -33,7 +33,7 @@ class Examples(unittest.TestCase):
             self.assertEqual(program, read("examples", name + ".cpp"), name)
 
     def test_they_print_what_the_document_says(self):
-        with tempfile.TemporaryDirectory() as scratch:
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as scratch:
             for name, _, output in shown():
                 built = os.path.join(scratch, name)
                 subprocess.run([COMPILERS[0], "-std=c++20", "-O1", *STRICT, os.path.join(FOLDER, name + ".cpp"), LIBRARY,

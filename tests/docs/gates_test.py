@@ -21,7 +21,7 @@ class Gates(unittest.TestCase):
         for (name, program, output), built in zip(shown, PROGRAMS):
             with open(os.path.join(SOURCE, name), encoding="utf-8") as file:
                 self.assertEqual(program, file.read(), name)
-            with tempfile.TemporaryDirectory() as scratch:
+            with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as scratch:
                 done = subprocess.run([os.path.abspath(built)], cwd=scratch, capture_output=True, text=True, timeout=60)
                 self.assertEqual((done.returncode, done.stdout), (0, output), name)
 

@@ -98,7 +98,7 @@ def replayed(folder, sshd):
     return status, text
 
 
-with tempfile.TemporaryDirectory() as folder:
+with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
     sshd = Sshd(folder)
     try:
         status, text = replayed(folder, sshd)

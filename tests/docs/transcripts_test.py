@@ -43,7 +43,7 @@ def replay(scratch, command, output):
     return f"$ {command}\n" + "".join(line.rstrip() + "\n" for line in done.stdout.splitlines())
 
 
-with tempfile.TemporaryDirectory() as scratch:
+with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as scratch:
     for name, code in re.findall(r"^```python\n(?=# (\w+\.py): )(.*?)^```", text, re.M | re.S):
         with open(os.path.join(scratch, name), "w", encoding="utf-8") as f:
             f.write(code)

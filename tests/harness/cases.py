@@ -44,7 +44,7 @@ class ScratchTest(NodeTest):
     """With a folder of its own."""
 
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
+        folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         self.addCleanup(folder.cleanup)
         self.dir = folder.name
 

@@ -1,5 +1,6 @@
 """Real nodes and proxies: started on free ports, spoken to over plain sockets, ended with the test."""
 import atexit
+import contextlib
 import http.client
 import json
 import re
@@ -56,6 +57,23 @@ def exchange(port, request, seconds=10, half_close=False):
             return got, True
         except socket.timeout:
             return got, False
+
+
+def statuses_at_once(port, request, count):
+    """Those of the answers to one request on so many connections."""
+    with contextlib.ExitStack() as opened:
+        connections = [opened.enter_context(socket.create_connection(("127.0.0.1", port), timeout=30)) for _ in range(count)]
+        for each in connections:
+            each.sendall(request)
+        return [int(each.recv(1000)[9:12]) for each in connections]
+
+
+def head_of(port, request, seconds=20):
+    """The head that comes back for bytes, whatever follows it."""
+    with socket.create_connection(("127.0.0.1", port), timeout=seconds) as s:
+        s.sendall(request)
+        with s.makefile("rb") as lines:
+            return b"".join(iter(lambda: lines.readline().rstrip(b"\r\n"), b""))
 
 
 class Daemon:

@@ -11,6 +11,7 @@ import glob
 import os
 import pwd
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -147,6 +148,15 @@ class Server:
     def background(self, sql, database="postgres"):
         """A psql that is not waited for."""
         return subprocess.Popen([*self.psql(database), "-c", sql], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+    def kill(self, pid):
+        """Kills one of its processes, and waits until it answers again. It ends all others before, so a bystander tells when it knows."""
+        bystander = self.background("SELECT pg_sleep(3600)")
+        sleeping = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND query = 'SELECT pg_sleep(3600)'"
+        until(lambda: self.query(sleeping) == "1", 60, "a bystander")
+        os.kill(pid, signal.SIGKILL)
+        bystander.communicate()
+        self.wait()
 
     def dump(self, database):
         """The script that makes a database again."""

@@ -71,7 +71,7 @@ shutdown_lifetime 0 seconds
             with contextlib.suppress(OSError):
                 socket.create_connection(("127.0.0.1", self.port), 1).close()
                 return True
-        until(squid_answers)
+        until(squid_answers, 60)
 
     def get(self, url):
         return ask(self.port, url)

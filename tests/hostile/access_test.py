@@ -19,7 +19,7 @@ import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "harness"))
 from cases import POSY, NodeTest  # noqa: E402
-from daemons import Node, exchange  # noqa: E402
+from daemons import Node, exchange, head_of  # noqa: E402
 from origins import Origin, fresh  # noqa: E402
 from waiting import until  # noqa: E402
 
@@ -52,7 +52,7 @@ def other_address():
 
 class Access(NodeTest):
     def setUp(self):
-        self.folder = tempfile.TemporaryDirectory()
+        self.folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         self.addCleanup(self.folder.cleanup)
         self.token = os.path.join(self.folder.name, "token")
         with open(self.token, "w") as f:
@@ -108,7 +108,7 @@ class Destinations(Access):
             proxy = self.proxy("--allow-destination", allowed, "--connect-port", str(origin.port))
             for host in ("127.0.0.1", "localhost", "[::ffff:127.0.0.1]"):
                 self.assertEqual(ask(proxy.port, "GET", f"http://{host}:{origin.port}/"), (200, "from the origin"), (allowed, host))
-            got, _ = exchange(proxy.port, f"CONNECT localhost:{origin.port} HTTP/1.1\r\nHost: x\r\n\r\n".encode(), 1)
+            got = head_of(proxy.port, f"CONNECT localhost:{origin.port} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
             self.assertEqual(statuses(got), [200])
         for allowed in ("private", "link-local", "127.0.0.2", "10.0.0.0/8"):
             proxy = self.proxy("--allow-destination", allowed)
@@ -293,7 +293,7 @@ class Connections(Access):
             got, _, seconds = self.pour(port, head, drip, pause=0.1)
             self.assertEqual(statuses(got), [status], line)
             self.assertLess(seconds, 12)  # 2 s to skip, 2 s to drain, the watch looks twice a second
-        with concurrent.futures.ThreadPoolExecutor(16) as pool:
+        with concurrent.futures.ThreadPoolExecutor(4) as pool:  # few: they are timed
             for done in [pool.submit(check, port, *line, *body) for port in (node.port, proxy.port)
                          for line in ((b"GET /healthz", 200), (b"PUT /keys/a", 403), (b"POST /keys", 403), (b"POST /none", 403))
                          for body in ((long, bytes(65536), b"a"), (chunked, chunk, b"1\r\na\r\n"))]:

@@ -28,7 +28,7 @@ def plain_keys(count, prefix="http://h/"):
 
 class Files(unittest.TestCase):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
+        scratch = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         self.addCleanup(scratch.cleanup)
         self.dir = scratch.name
 
@@ -139,7 +139,7 @@ class Nodes(NodeTest, Files):
 
     def test_ten_thousand_are_kept_apart(self):
         keys = CollidingKeys("http://h/").first(MANY)
-        with tempfile.TemporaryDirectory() as folder:
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
             for data in [[], ["--data", folder]]:
                 seconds = {}
                 for name, added in ("plain", plain_keys(MANY)), ("colliding", keys):

@@ -58,7 +58,7 @@ def main():
     origin = QuickOrigin()
     kinds = {"plain": plain_keys, "colliding": lambda count, prefix: CollidingKeys(prefix).first(count)}
     best = {kind: {} for kind in kinds}
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         for _ in range(ROUNDS):
             for kind, make in kinds.items():
                 urls = make(MANY + 500, origin.url)

@@ -154,7 +154,7 @@ class Memory(Server):
             self.assertLess(self.grown(proxy, lambda m=message: connect(m), 200, answered), self.PLAIN, message[:80])
 
     def test_tls(self):
-        with tempfile.TemporaryDirectory() as folder:
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
             pem = os.path.join(folder, "node.pem")
             subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout", pem,
                             "-out", os.path.join(folder, "cert"), "-subj", "/CN=node"], check=True, capture_output=True)

@@ -21,7 +21,7 @@ from waiting import until  # noqa: E402
 
 class KeptKeys(NodeTest):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
+        folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         self.addCleanup(folder.cleanup)
         self.data = os.path.join(folder.name, "keys")
 

@@ -32,7 +32,7 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
 
 class Hostile(unittest.TestCase):
     def setUp(self):
-        self.folder = tempfile.TemporaryDirectory()
+        self.folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         self.addCleanup(self.folder.cleanup)
         os.chdir(self.folder.name)
 

@@ -28,7 +28,7 @@ int rename(const char* from, const char* to) { kill(getpid(), SIGKILL); return -
 
 class WritersTest(unittest.TestCase):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
+        scratch = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         self.addCleanup(scratch.cleanup)
         self.dir = scratch.name
 
@@ -174,8 +174,8 @@ class Ending(WritersTest):
         process.send_signal(signal.SIGTERM)
         with self.assertRaises(subprocess.TimeoutExpired):
             process.wait(0.3)
-        process.send_signal(signal.SIGTERM)
-        self.assertEqual(process.wait(60), -signal.SIGTERM)
+        until(lambda: process.poll() is not None or process.send_signal(signal.SIGTERM), 60, "its end")
+        self.assertEqual(process.returncode, -signal.SIGTERM)
         process.communicate()
 
 

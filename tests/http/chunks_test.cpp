@@ -76,8 +76,8 @@ TEST(chunks, have_limits) {
 TEST(chunks, say_nothing_about_the_message_behind_it) {
     chunks all;
     body_of(
-        "0\r\nContent-Length: 5\r\nhost: x\r\nCache-Control: no-store\r\nX-Forwarded-For: z\r\nX: "
-        "y\r\n z\r\n\r\n",
+        "0\r\nContent-Length: 5\r\nhost: x\r\nCache-Control: no-store\r\nX-Forwarded-For: z\r\n"
+        "X_Real_IP: z\r\nX: y\r\n z\r\n\r\n",
         100, all);
     EXPECT_TRUE(all.done());
     ASSERT_EQ(all.trailers().size(), 1U);

@@ -26,7 +26,7 @@ def simulate(*arguments):
     return [dict(zip(lines[0], line)) for line in lines[1:]]
 
 
-with tempfile.TemporaryDirectory() as name:
+with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
     folder = pathlib.Path(name)
     # Two proxies; object 1 is asked for at both, then again at both. Nothing is shared: each has it once.
     table = folder / "table.tsv"

@@ -224,7 +224,7 @@ class Edge(NodeTest):
         if most[1] < 5000:
             self.skipTest("not enough descriptors here")
         resource.setrlimit(resource.RLIMIT_NOFILE, (most[1], most[1]))
-        node = self.node("--max-per-address", "4000")
+        node = self.node("--max-per-address", "4000", "--head-time", "60")
         clients = []
         try:
             for _ in range(2000):

@@ -5,7 +5,6 @@ Usage: follow_test.py POSY [unittest arguments]
 import os
 import re
 import signal
-import socket
 import sys
 import threading
 import time
@@ -14,6 +13,7 @@ import unittest
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "harness"))
 from cases import posy  # noqa: E402
 from origins import response  # noqa: E402
+from ports import free_port  # noqa: E402
 from waiting import until  # noqa: E402
 from followers import FollowTest  # noqa: E402
 
@@ -80,8 +80,7 @@ class Follow(FollowTest):
         self.assertLess(time.monotonic() - start, 5)
 
     def test_through_restarts_of_the_server(self):
-        with socket.create_server(("127.0.0.1", 0)) as s:
-            at = f"127.0.0.1:{s.getsockname()[1]}"
+        at = f"127.0.0.1:{free_port()}"
         node = self.node("--items", "1000", "--change", "0.001", "--data", self.path("keys"), listen=at)
         node.add(["one"])
         follower = self.follow("--query", f"http://{at}/summary", "-o", self.path("copy.posy"))

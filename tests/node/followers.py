@@ -9,6 +9,7 @@ import threading
 
 from cases import POSY, ScratchTest, posy
 from origins import FakePeer
+from ports import free_port
 from waiting import until
 
 
@@ -64,8 +65,7 @@ class FollowTest(ScratchTest):
 
     def web_server(self):
         """A plain one: no tags, no deltas, HTTP/1.0."""
-        with socket.create_server(("127.0.0.1", 0)) as s:
-            port = s.getsockname()[1]
+        port = free_port()
         web = subprocess.Popen([sys.executable, "-u", "-m", "http.server", str(port), "--bind", "127.0.0.1", "--directory", self.dir],
                                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         log = []

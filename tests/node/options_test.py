@@ -27,7 +27,7 @@ def listeners(pid):
 class Options(NodeTest):
     @classmethod
     def setUpClass(cls):
-        cls.folder = tempfile.TemporaryDirectory()
+        cls.folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         cls.addClassCleanup(cls.folder.cleanup)
         subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout", cls.path("key"),
                         "-out", cls.path("cert"), "-subj", "/CN=node"], check=True, capture_output=True)

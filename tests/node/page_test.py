@@ -31,7 +31,7 @@ CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 class Browser:
     def __init__(self):
         port = free_port()
-        self.profile = tempfile.TemporaryDirectory()
+        self.profile = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         self.driver = subprocess.Popen([DRIVER, f"--port={port}"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.base = f"http://127.0.0.1:{port}"
         until(self.ready, 60, "a browser driver that answers")
@@ -131,7 +131,7 @@ class Page(NodeTest):
 
     def pair(self):
         """Two nodes that follow each other, with keys, news and some bad manners behind them."""
-        folder = tempfile.TemporaryDirectory()
+        folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         self.addCleanup(folder.cleanup)
         file = os.path.join(folder.name, "peers.json")
         with open(file, "w", encoding="utf-8") as f:
@@ -244,10 +244,10 @@ class Page(NodeTest):
         self.quiet()
 
     def test_a_node_that_goes_and_comes_back(self):
-        node = self.node("--name", "fickle")
+        address = f"127.0.0.1:{free_port()}"
+        node = self.node("--name", "fickle", listen=address)
         self.open(node)
         self.assertIn("has no peers", self.browser.run("return document.getElementById('peers').textContent"))
-        address = f"127.0.0.1:{node.port}"
         node.kill()
         silence = "return document.getElementById('silence').checkVisibility() && document.getElementById('silence').textContent"
         self.assertIn("has not answered since", until(lambda: self.browser.run(silence), what="a page that says so"))
@@ -334,7 +334,7 @@ class Page(NodeTest):
         self.quiet()
 
     def test_history_survives_a_restart(self):
-        with tempfile.TemporaryDirectory() as folder:
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
             state, file = os.path.join(folder, "state"), os.path.join(folder, "state", "history.json")
             items = lambda node: json.loads(node.get("/history").body)["series"].get("posy_set_items", [])
             first = self.node("--state", state)

@@ -14,6 +14,7 @@ import unittest
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "harness"))
 from cases import POSY, ScratchTest  # noqa: E402
 from origins import FakePeer, response  # noqa: E402
+from ports import free_port  # noqa: E402
 from waiting import until  # noqa: E402
 
 DELTA = {"A_IM": "posy-delta"}
@@ -41,18 +42,18 @@ class Peers(ScratchTest):
         self.assertGreater(a.metric('posy_summary_sent_bytes_total{kind="framing"}'), 50)  # one request
 
     def test_goes_away_and_comes_back(self):
-        b = self.node("--items", "1000", "--interval", "0.2")
+        at = f"127.0.0.1:{free_port()}"
+        b = self.node("--items", "1000", "--interval", "0.2", listen=at)
         b.add(["here"])
         a = self.node("--peer", f"b={b.url}")
         until(lambda: a.metric('posy_peer_summary_items{peer="b"}') == 1)
-        port = b.port
         b.kill()
         until(lambda: a.metric('posy_peer_up{peer="b"}') == 0, what="b found missing")
         # What it said last is still known, with its age.
         found = json.loads(a.get("/who?key=here").body)["peers"]
         self.assertEqual([(p["name"], p["up"]) for p in found], [("b", False)])
         until(lambda: self.answers(a, "failed", "b") >= 3, what="three attempts")
-        again = self.node("--items", "1000", "--interval", "0.2", listen=f"127.0.0.1:{port}")
+        again = self.node("--items", "1000", "--interval", "0.2", listen=at)
         again.add(["other"])
         until(lambda: a.metric('posy_peer_up{peer="b"}') == 1, 40, "b found again")
         until(lambda: [p["name"] for p in json.loads(a.get("/who?key=other").body)["peers"]] == ["b"])
@@ -201,7 +202,7 @@ class Peers(ScratchTest):
         until(lambda: b.metric("posy_connections") >= 2, what="a's request, held open")
         start = time.monotonic()
         self.assertEqual(b.kill(signal.SIGTERM), 0)
-        self.assertLess(time.monotonic() - start, 4)
+        self.assertLess(time.monotonic() - start, 15)
         self.assertEqual(a.kill(signal.SIGINT), 0)
 
 

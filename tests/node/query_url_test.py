@@ -4,7 +4,6 @@ Usage: query_url_test.py POSY [unittest arguments]
 """
 import json
 import os
-import socket
 import subprocess
 import sys
 import threading
@@ -15,6 +14,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from cases import posy  # noqa: E402
 from followers import FollowTest  # noqa: E402
 from origins import response  # noqa: E402
+from ports import free_port  # noqa: E402
 
 
 class Query(FollowTest):
@@ -77,8 +77,7 @@ class Query(FollowTest):
                 self.assertEqual(said.count("\n"), 1, said)
                 self.assertLess(time.monotonic() - start, 20)
         self.assertFalse([line for _, head in server.asked for line in head if line.startswith(("A-IM", "If-", "Prefer"))])
-        with socket.create_server(("127.0.0.1", 0)) as s:
-            nobody = f"http://127.0.0.1:{s.getsockname()[1]}/f"
+        nobody = f"http://127.0.0.1:{free_port()}/f"
         self.assertIn("refused", posy("query", nobody, input="", status=2))
         self.assertIn("not a URL", posy("query", "http://", input="", status=2))
         self.assertIn("not a URL", posy("query", "http://user@host/", input="", status=2))
@@ -96,8 +95,7 @@ class Query(FollowTest):
         openssl = lambda *args: subprocess.run(["openssl", *args], cwd=self.dir, check=True, capture_output=True, timeout=60)
         openssl("req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout", "key.pem", "-out", "cert.pem",
                 "-days", "2", "-subj", "/CN=node", "-addext", "subjectAltName=IP:127.0.0.1")
-        with socket.create_server(("127.0.0.1", 0)) as s:
-            port = s.getsockname()[1]
+        port = free_port()
         node = self.node("--listen-tls", f"127.0.0.1:{port}", "--tls-cert", self.path("cert.pem"), "--tls-key", self.path("key.pem"),
                          "--items", "100", "--change", "0.01")
         node.add(["a"])

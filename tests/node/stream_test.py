@@ -13,6 +13,7 @@ import unittest
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "harness"))
 from cases import ScratchTest  # noqa: E402
 from origins import FakePeer, response  # noqa: E402
+from ports import free_port  # noqa: E402
 from waiting import until  # noqa: E402
 
 STREAM = "A-IM: posy-delta, posy-stream\r\nPrefer: wait={wait}\r\n"
@@ -215,14 +216,14 @@ class Streams(ScratchTest):
         self.assertGreaterEqual(self.answers(node, "dropped"), 1)
 
     def test_a_peer_that_starts_again_is_followed_again(self):
-        node = self.node("--items", "1000", "--interval", "0.2")
+        at = f"127.0.0.1:{free_port()}"
+        node = self.node("--items", "1000", "--interval", "0.2", listen=at)
         node.add(["one"])
         follower = self.node("--peer", f"p={node.url}")
         until(lambda: self.items(follower) == 1)
-        port = node.port
         node.kill()
         until(lambda: follower.metric('posy_peer_up{peer="p"}') == 0, what="its loss noticed at once, not after --wait")
-        again = self.node("--items", "1000", "--interval", "0.2", listen=f"127.0.0.1:{port}")
+        again = self.node("--items", "1000", "--interval", "0.2", listen=at)
         again.add(["two", "three"])
         until(lambda: self.items(follower) == 2, 40)
         self.assertEqual([p["name"] for p in json.loads(follower.get("/who?key=two").body)["peers"]], ["p"])

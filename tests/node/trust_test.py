@@ -14,6 +14,7 @@ import warnings
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "harness"))
 from cases import POSY, ScratchTest  # noqa: E402
+from ports import free_port  # noqa: E402
 from waiting import until  # noqa: E402
 
 
@@ -96,8 +97,7 @@ class Trust(ScratchTest):
         self.certificate("foreign", "IP:127.0.0.1", "theirs")
 
         def secure(name):
-            with socket.create_server(("127.0.0.1", 0)) as s:
-                port = s.getsockname()[1]
+            port = free_port()
             node = self.node("--listen-tls", f"127.0.0.1:{port}", "--tls-cert", self.path(f"{name}.pem"), "--tls-key", self.path(f"{name}.key"),
                              "--items", "100", "--interval", "0.2")
             node.add([name])

@@ -4,7 +4,6 @@ Usage: parallel_test.py MODULE SCRIPTS POSY [unittest arguments]
 """
 import json
 import os
-import signal
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "harness"))
@@ -82,9 +81,8 @@ class Parallel(ServerTest):
                                              f"{PARALLEL} SELECT filter_agg(a.id, 200000, 0.01) FROM events a, events b")
             kind = f"backend_type = '{victim}' AND state = 'active' AND query LIKE '%events b%' AND pid <> pg_backend_pid()"
             pid = until(lambda: self.sql(f"SELECT min(pid) FROM pg_stat_activity WHERE {kind}"), 30, victim)
-            os.kill(int(pid), signal.SIGKILL)
+            self.server.kill(int(pid))
             self.assertIn("connection", running.communicate()[0])
-            self.server.wait()
             self.assertEqual(self.sql("SELECT md5(f::bytea) FROM ledger"), before)
             self.assertEqual(self.sql("SELECT count(*) FROM events, ledger WHERE f @> id"), "200000")
 

@@ -3,7 +3,6 @@
 Usage: upgrade_test.py MODULE SCRIPTS POSY [unittest arguments]
 """
 import os
-import signal
 import sys
 import unittest
 
@@ -52,9 +51,8 @@ class Upgrade(unittest.TestCase):
         # Its transaction has done all of it, and waits to commit.
         process = self.server.background("BEGIN; ALTER EXTENSION posy UPDATE; SELECT pg_sleep(600)", "old")
         pid = until(lambda: self.server.query("SELECT pid FROM pg_stat_activity WHERE wait_event = 'PgSleep'"), 120, "a finished script")
-        os.kill(int(pid), signal.SIGKILL)
+        self.server.kill(int(pid))
         process.communicate()
-        self.server.wait()
         self.assertEqual(self.server.query(VERSION, "old"), "0.1")
         self.check("old", before)
         self.server.query("ALTER EXTENSION posy UPDATE", "old")

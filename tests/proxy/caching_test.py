@@ -163,6 +163,35 @@ def stale_while_and_if():
 
 
 @test
+def a_renewal_is_asked_for_as_one_user_and_changes_nothing_for_others():
+    came = []
+
+    def answer(request):
+        came.append((request.path, request.client_address))
+        says = [("Set-Cookie", "a=b")] if request.path == "/cookie" else []
+        everyone = "public, " if request.path == "/login" else ""
+        return 200, [("Cache-Control", everyone + "max-age=1, stale-while-revalidate=300"), ("Age", "2"), ("ETag", '"1"'), *says], b"x"
+    origin, proxy = origin_and_proxy(answer, "--threads", "1")
+
+    def of(path):
+        return [address for each, address in came if each == path]
+    for path, fields in (("/login", {"Authorization": "Negotiate YII="}), ("/cookie", {"Cookie": "a=b"})):
+        proxy.get(origin.url + path)
+
+        def renewed_again():
+            known = len(of(path))
+            assert "; hit" in status_of(proxy.get(origin.url + path, **fields)[1]), path  # the stale one stays
+            proxy.get(origin.url + "/by-another")
+            return len(of(path)) > known
+        for _ in range(10):
+            until(renewed_again)
+    for i, (path, address) in enumerate(came):
+        if path == "/login" and i:
+            assert all(address != later for _, later in came[i + 1:]), "a connection that somebody logged in on"
+    return origin, proxy
+
+
+@test
 def unsafe_methods_invalidate():
     origin, proxy = origin_and_proxy(lambda r: fresh(r.command.encode() + b" " + r.body, ("Location", "/b")))
     for path in ("/a", "/b"):
@@ -266,7 +295,7 @@ def what_breaks_off_is_not_kept():
 @test
 def a_disk_survives():
     origin = Origin(lambda r: fresh(r.path.encode() * 10))
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         proxy = Proxy(POSY, "--disk", folder, "--memory", "2M")
         urls = [f"{origin.url}/{i}" for i in range(100)]
         for url in urls:

@@ -178,6 +178,10 @@ def observe(proxies):
     return max(resident(p.process) for p in proxies)
 
 
+def connected(proxies):
+    return all(p.metrics().get(f'posy_peer_up{{peer="{q.name}"}}') == 1 for p in proxies for q in proxies if p is not q)
+
+
 def converged(proxies):
     generations = {p.name: p.metrics()["posy_set_generation"] for p in proxies}
     return all(p.metrics().get(f'posy_peer_summary_generation{{peer="{q.name}"}}') == generations[q.name]
@@ -216,8 +220,9 @@ def main(root):
         thread.join(30)
     for place in places:
         place.empty()
+    until(lambda: connected(proxies), 40)  # 16 s: the longest back-off
     ended = time.monotonic()
-    until(lambda: converged(proxies), 2 * INTERVAL + 17)  # 16 s: the longest back-off
+    until(lambda: converged(proxies), 2 * INTERVAL + 17)
     took = time.monotonic() - ended
     print(f"{tally.answered:,} answers, {len(tally.wrong)} wrong, {len(tally.old)} too old (the oldest {tally.oldest:.1f} s of {LIFETIME}), {tally.failed} failures of the origin, "
           f"{tally.refused} cut off; {done}, disks {'fill up' if places[0].small else 'do not fill up here'}, clocks {'are set' if places[0].settable() else 'cannot be set here'}; "

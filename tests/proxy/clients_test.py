@@ -136,7 +136,7 @@ class Clients(unittest.TestCase):
     """In forward mode programs are told of the proxy; in reverse mode they see a web server."""
 
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
+        folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         self.addCleanup(folder.cleanup)
         self.folder, self.site = folder.name, os.path.join(folder.name, "site")
         os.mkdir(self.site)
@@ -252,7 +252,7 @@ class Clients(unittest.TestCase):
     def chromium(self, name, proxy, url, profile, *options):
         told = [f"--proxy-server={proxy.url}", "--proxy-bypass-list=<-loopback>"] if name == "forward" else ["--no-proxy-server"]
         return self.run_program("chromium", "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-component-update",
-                                "--disable-sync", "--disable-dev-shm-usage", f"--user-data-dir={self.folder}/{profile}", "--timeout=20000", *options, *told,
+                                "--disable-sync", "--disable-dev-shm-usage", f"--user-data-dir={self.folder}/{profile}", "--timeout=100000", *options, *told,
                                 "--dump-dom", url)
 
     def test_websocket(self):

@@ -147,7 +147,7 @@ def only_what_may_come_twice_is_sent_twice():
 
 @test
 def the_access_log():
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         origin, proxy = origin_and_proxy({'/a"b': fresh(b"12345")}, "--access-log", f"{folder}/log")
         proxy.get(origin.url + '/a"b')
         proxy.close()
@@ -174,7 +174,7 @@ def a_graceful_end():
         start = time.monotonic()
         proxy.close()
         assert late.result()[2] == b"done"
-        assert time.monotonic() - start < 4
+        assert time.monotonic() - start < 15
         idle.close()
     return origin, None
 

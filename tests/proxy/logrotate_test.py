@@ -31,7 +31,7 @@ def lines_of(path):
 
 @test
 def no_line_is_lost():
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         log = os.path.join(folder, "access.log")
         origin, proxy = origin_and_proxy(lambda request: fresh(b"x"), "--access-log", log)
         text = EXAMPLE.read_text(encoding="utf-8").replace("/var/log/posy-proxy", folder)

@@ -29,7 +29,7 @@ class Log:
     """An access log in a folder that goes with it."""
 
     def __init__(self):
-        self.folder = tempfile.TemporaryDirectory()
+        self.folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         self.path = os.path.join(self.folder.name, "access.log")
 
     def options(self, form):
@@ -184,7 +184,7 @@ def told(daemon, pattern, count=1):
 @test
 def the_first_line_says_what_runs_on_what():
     origin = Origin(lambda request: fresh(b"12345"))
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         disk, config = os.path.join(folder, "disk"), os.path.join(folder, "posy.toml")
         with open(config, "w", encoding="utf-8") as file:
             file.write("[node]\n[proxy]\n")
@@ -272,7 +272,7 @@ def a_crowd_of_failures_is_a_line_per_second():
 @test
 def wrong_passwords_name_address_and_user():
     log = Log()
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         users = os.path.join(folder, "users")
         with open(users, "w", encoding="utf-8") as file:
             file.write("alice:$6$rounds=1000$salt$" + "." * 86 + "\n")
@@ -294,7 +294,7 @@ def wrong_passwords_name_address_and_user():
 
 @test
 def what_is_no_tls_is_counted_and_told():
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         pem = os.path.join(folder, "pem")
         subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-subj", "/CN=x", "-keyout", pem + ".key",
                         "-out", pem], check=True, capture_output=True, timeout=60)
@@ -315,7 +315,7 @@ def what_is_no_tls_is_counted_and_told():
 @test
 def damage_on_disk_is_counted_and_named():
     origin = Origin(lambda request: fresh(b"12345" * 100))
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         proxy = Proxy(POSY, "--disk", folder)
         for path in ("/a", "/b"):
             proxy.get(origin.url + path)

@@ -50,7 +50,7 @@ def shown(daemon):
 @test
 def the_tables_name_what_there_is():
     origin = Origin(lambda request: fresh(b"x"))
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         path = lambda name: os.path.join(folder, name)
         pathlib.Path(path("users")).write_text(f"alice:$6$salt${'.' * 86}\n", encoding="utf-8")
         pathlib.Path(path("keys")).write_text("a\nb\n", encoding="utf-8")

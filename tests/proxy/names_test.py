@@ -113,15 +113,15 @@ def dead_names_hold_up_nobody():
     with concurrent.futures.ThreadPoolExecutor(10) as pool:
         waiting = [pool.submit(proxy.get, f"http://{name}/") for name in dead]
         until(lambda: proxy.metric("posy_names_under_way") == 10)
-        busy = latencies(100)
+        busy = latencies(30)
         assert proxy.metric("posy_names_under_way") == 10  # all that time
         assert proxy.get("http://new.example/")[0] == 502  # an answer at once, for a new name as well
         for each in waiting:
             status, _, body = each.result()
             assert status == 502 and b"try again" in body, (status, body)
-    print(f"    median {quiet[50] * 1e3:.2f} ms quiet, {busy[50] * 1e3:.2f} ms beside ten dead names; "
-          f"99 %: {quiet[98] * 1e3:.2f} and {busy[98] * 1e3:.2f} ms")
-    assert busy[98] < 1.0, busy[-10:]  # seconds; a dead name takes seven
+    print(f"    median {quiet[50] * 1e3:.2f} ms quiet, {busy[15] * 1e3:.2f} ms beside ten dead names; "
+          f"the slowest: {quiet[-1] * 1e3:.2f} and {busy[-1] * 1e3:.2f} ms")
+    assert busy[-1] < 2.0, busy  # seconds; a dead name takes seven
     return origin, server, proxy
 
 

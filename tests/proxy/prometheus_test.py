@@ -34,7 +34,7 @@ class Prometheus:
     """On a free port, with a folder that goes with it, asking these addresses every second."""
 
     def __init__(self, targets):
-        self.folder, self.port = tempfile.TemporaryDirectory(), free_port()
+        self.folder, self.port = tempfile.TemporaryDirectory(ignore_cleanup_errors=True), free_port()
         text = (PACKAGING / "prometheus" / "prometheus.yml").read_text(encoding="utf-8").replace("15s", "1s")
         text, places = re.subn(r"targets: \[\"10\..*\]", "targets: " + json.dumps(targets), text)
         assert places == 1, text
@@ -63,7 +63,7 @@ class Prometheus:
         return found and sum(each["health"] == "up" for each in found["activeTargets"]) == count
 
     def states(self):
-        return {(each["labels"]["alertname"], each["labels"].get("peer")): each["state"] for each in self.ask("alerts")["alerts"]}
+        return {(each["labels"]["alertname"], each["labels"].get("peer")): each["state"] for each in (self.ask("alerts") or {"alerts": []})["alerts"]}
 
     def close(self):
         self.process.terminate()
@@ -78,19 +78,19 @@ def figures_in(text):
 @test
 def figures_exist_and_a_dead_peer_fires():
     origin = Origin(lambda request: fresh(b"x" * 100))
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         other = Proxy(POSY, name="b")
         proxy = Proxy(POSY, "--peer", f"b={other.url}", "--disk", os.path.join(folder, "disk"), name="a")
         for i in range(20):
             proxy.get(f"{origin.url}/{i % 10}")
         prometheus = Prometheus([f"127.0.0.1:{each.port}" for each in (proxy, other)])
         until(lambda: prometheus.healthy(2), 60, "two proxies read")
-        until(lambda: prometheus.ask("query", query='posy_peer_summary_age_seconds{peer="b"}')["result"], what="a summary of b")
+        until(lambda: (prometheus.ask("query", query='posy_peer_summary_age_seconds{peer="b"}') or {}).get("result"), 60, "a summary of b")
         dashboard = json.loads(DASHBOARD.read_text(encoding="utf-8"))
         named = figures_in(ALERTS.read_text(encoding="utf-8")) | figures_in(json.dumps(dashboard["panels"]))
         assert len(named) > 25, named
-        missing = lambda: named - set(prometheus.ask("label/__name__/values"))
-        until(lambda: not missing(), 10, f"to be seen: {missing()}")
+        missing = lambda: named - set(prometheus.ask("label/__name__/values") or ())
+        until(lambda: not missing(), 60, f"to be seen: {missing()}")
         asked = [target["expr"] for panel in dashboard["panels"] for target in panel.get("targets", ())]
         for expression in asked:
             plain = expression.replace("$__rate_interval", "1m").replace("$instance", ".*")
@@ -137,7 +137,7 @@ def the_alerts_mean_what_they_say():
 
 @test
 def promtool_finds_nothing_wrong_with_the_figures():
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         node = Node(POSY)
         proxy = Proxy(POSY, "--peer", f"b={node.url}", "--disk", os.path.join(folder, "disk"))
         until(lambda: proxy.metric('posy_peer_up{peer="b"}') == 1)

@@ -174,7 +174,7 @@ def visit(proxy, method, path, **fields):
 
 @test
 def after_a_restart():
-    origin, folder = tagged(), tempfile.TemporaryDirectory()
+    origin, folder = tagged(), tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
     proxy = Proxy(POSY, "--disk", folder.name)
     fill(proxy, origin, "/a", "/b")
     until(lambda: proxy.metric('posy_cache_objects{tier="disk"}') == 2)

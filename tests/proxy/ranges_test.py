@@ -131,7 +131,7 @@ def large_ones_come_in_parts():
     """Each byte is fetched once, and in the end there is a whole answer, on disk as well."""
     size, step = 3_000_000, 100_000
     origin = ranged()
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         proxy = Proxy(POSY, "--disk", folder)
         url = origin.url + f"/{size}/film"
         order = list(range(0, size, step))

@@ -58,7 +58,7 @@ def hosts_lead_to_their_backends():
 @test
 def the_log_names_the_site_and_the_visitor():
     a = site()
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         log = os.path.join(folder, "log")
         proxy = front("--origin", f"a.example={a.url}", "--access-log", log, "--log-format", "json")
         visit(proxy, "A.Example", "/x")

@@ -28,7 +28,7 @@ with warnings.catch_warnings():  # gone with Python 3.13
     warnings.simplefilter("ignore")
     import crypt
 
-FOLDER = tempfile.TemporaryDirectory()
+FOLDER = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
 COST = 2 ** 6  # of a password's hash: the tests make thousands of checks
 
 

@@ -14,7 +14,7 @@ from origins import Origin, fresh  # noqa: E402
 from squid import Squid, in_digest  # noqa: E402
 from waiting import until  # noqa: E402
 
-URLS, PROBES = 450, 200
+URLS, PROBES = 450, 500
 
 
 def squid_takes_from_us():
@@ -39,7 +39,7 @@ def squid_takes_from_us():
         def digest_used():
             squid.get(next(left))
             return any(hierarchy.startswith("CD_SIBLING_HIT") for _, _, hierarchy in squid.codes())
-        until(digest_used)
+        until(digest_used, 60)
         before = len(origin.requests)
         for url in urls:
             status, _, body = squid.get(url)
@@ -96,5 +96,16 @@ def we_take_from_squid():
         origin.close()
 
 
-squid_takes_from_us()
-we_take_from_squid()
+def sooner_or_later(way):
+    """When Squid fetches and uses a digest is its own affair: on a busy machine it has three tries."""
+    for left in (2, 1, 0):
+        try:
+            return way()
+        except AssertionError as failed:
+            if not left:
+                raise
+            print(f"again: {failed}")
+
+
+sooner_or_later(squid_takes_from_us)
+sooner_or_later(we_take_from_squid)

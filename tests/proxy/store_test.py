@@ -67,7 +67,7 @@ def browse(versions, origin, proxy, seed, requests):
 def newest_wins():
     versions = Versions()
     origin = Origin(versions.answer)
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         for round_ in range(4):
             proxy = Proxy(POSY, "--disk", folder, "--disk-bytes", "2M", "--memory", "1MiB", "--threads", "2")
             threads = [threading.Thread(target=browse, args=(versions, origin, proxy, 10 * round_ + i, 120)) for i in range(4)]

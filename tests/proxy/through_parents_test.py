@@ -61,7 +61,22 @@ def a_parent_that_wants_a_password_is_no_answer():
     parent = Origin(lambda r: (407, [("Proxy-Authenticate", "Basic")], b""))
     child = Proxy(POSY, "--parent", parent.url)
     status, fields, body = child.get("http://a.example/")
-    assert status == 502 and b"credentials" in body and not fields["Proxy-Authenticate"], (status, body)
+    assert status == 502 and b"the parent proxy wants credentials" in body and not fields["Proxy-Authenticate"], (status, body)
+    return parent, child
+
+
+@test
+def one_that_begins_to_want_a_password_takes_nothing_away():
+    says = ("Cache-Control", "max-age=1, stale-while-revalidate=300"), ("Age", "2")
+    parent = Origin(lambda r: (407, [("Proxy-Authenticate", "Basic")], b"") if len(parent.requests) > 1 else (200, says, b"page"))
+    child = Proxy(POSY, "--parent", parent.url)
+
+    def renewed_again():
+        known = len(parent.requests)
+        assert child.get("http://a.example/")[2] == b"page"
+        return len(parent.requests) > known
+    for _ in range(5):
+        until(renewed_again)
     return parent, child
 
 

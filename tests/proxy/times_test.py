@@ -102,7 +102,7 @@ def end_of_the_process():
     stream = Silent(b"HTTP/1.1 200 OK\r\nCache-Control: no-store\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n")
     silent = Silent()
     port = silent.url.rpartition(":")[2]
-    folder = tempfile.TemporaryDirectory()
+    folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
     log = os.path.join(folder.name, "log")
     proxy = Proxy(POSY, "--access-log", log, "--log-format", "json", "--connect-port", port)
     clients = [connected(proxy, f"CONNECT 127.0.0.1:{port} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n"),

@@ -44,7 +44,7 @@ def certificate(folder):
 @test
 def what_was_cut_is_not_whole():
     """Anybody on the way can end a TCP connection, and only the origin TLS (RFC 9112, 9.8)."""
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         trusted = certificate(folder)
         origin = SecureOrigin(trusted)
         proxy = Proxy(POSY, "--origin", "a.example=" + origin.url.replace("http", "https"), "--tls-ca", trusted)

@@ -4,6 +4,7 @@ import collections
 import copy
 import pickle
 import random
+import sys
 
 import numpy as np
 import pyarrow as pa
@@ -118,6 +119,7 @@ def test_heavy_hitters():
     for mine in (top, above):
         mine.update(stream)
         assert mine["a"] >= 500 and mine.total == 1800
+        assert sys.getsizeof(mine) > sys.getsizeof(posy.CountMin(1e-4, 0.01))  # and the keys
     assert [key for key, _ in top.most_common(2)] == ["a", "b"]
     assert dict(above.most_common()).keys() == {"a", "b"}
     for twin in messages_of(top):

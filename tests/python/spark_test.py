@@ -202,8 +202,8 @@ def test_a_worker_killed_during_a_build_changes_no_bit(cluster, session, tmp_pat
     build.start()
     tasks = session.sparkContext.statusTracker()
     stages = lambda: [tasks.getStageInfo(stage) for stage in tasks.getActiveStageIds()]
-    until(lambda: any(stage and stage.numCompletedTasks == 10 and stage.numActiveTasks == 2 for stage in stages()), 60)
+    until(lambda: any(stage and stage.numCompletedTasks == 10 and stage.numActiveTasks == 2 for stage in stages()), 180)
     cluster.kill_worker("worker0")
     pathlib.Path(go).touch()
-    build.join(timeout=120)
+    build.join(timeout=300)
     assert made and made[0] == on_one_machine(np.arange(200_000), 200_000)

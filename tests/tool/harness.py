@@ -17,7 +17,7 @@ def main():
 
 class ToolTest(unittest.TestCase):
     def setUp(self):
-        self.scratch = tempfile.TemporaryDirectory()
+        self.scratch = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         self.addCleanup(self.scratch.cleanup)
         self.dir = self.scratch.name
 

@@ -33,7 +33,7 @@ class ReportTest(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        cls.scratch = tempfile.TemporaryDirectory()
+        cls.scratch = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         cls.addClassCleanup(cls.scratch.cleanup)
         cls.dir = os.path.join(cls.scratch.name, "report")
         cls.out = cls.papers(*cls.ARGUMENTS, "-o", "report").stdout

@@ -318,11 +318,16 @@ class RealInterfaces(Trace):
         self.assertEqual(waiting.wait(20), 0)
         os.rename(self.path("attack.pcap"), self.path(host + ".pcap"))
 
+    def listens(self, router):
+        """A packet socket is there from early on; bound to all protocols (3) and running (1), it takes packets."""
+        sockets = [line.split() for line in self.net.run(router, "cat", "/proc/net/packet").splitlines()[1:]]
+        return any(int(protocol, 16) == 3 and running == "1" for _, _, _, protocol, _, running, *_ in sockets)
+
     def test_the_way_of_an_attack_is_found(self):
         recorders = [self.start(router, POSY, "trace", "record", "-i", "any", "-o", self.path(router), "--interval", "500s", "--fpr", "1e-7")
                      for router in ["r1", "r2", "r3"]]
         for router in ["r1", "r2", "r3"]:
-            until(lambda: len(self.net.run(router, "cat", "/proc/net/packet").splitlines()) > 1, what="a recorder that listens")
+            until(lambda: self.listens(router), what="a recorder that listens")
         for host in ["h1", "h2", "h3"]:
             self.net.python(host, SEND_MANY, self.victim)
         # Both claim to be h3.

@@ -152,7 +152,7 @@ def main():
     given = [int(a) for a in sys.argv[2:]]
     plans, measured, seed = (given + [plans, measured, seed][len(given):])
     rng, audit = random.Random(seed), Audit()
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         tool = Tool(os.path.abspath(sys.argv[1]), folder)
         to_measure = []
         for i in range(plans):
