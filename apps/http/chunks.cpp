@@ -81,8 +81,11 @@ std::optional<std::string_view> line_of(std::string_view bytes) {
 
 }  // namespace
 
+// A receiver that has fields from CGI reads X_Real_IP as X-Real-IP.
 bool may_trail(std::string_view name) {
-    return std::ranges::none_of(ahead_only, [&](auto each) { return http_cache::same_name(each, name); });
+    std::string read(name);
+    std::ranges::replace(read, '_', '-');
+    return std::ranges::none_of(ahead_only, [&](auto each) { return http_cache::same_name(each, read); });
 }
 
 std::string last_chunk(const http_cache::fields& trailers) {

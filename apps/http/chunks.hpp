@@ -17,7 +17,7 @@
 
 namespace posy::http {
 
-// May a field come behind a body? Not one that says where the body ends, who is asked, how to treat the
+// May a field come behind a body? Not one that says where the body ends, who asks whom, how to treat the
 // message, or what is in it: all that is known before.
 bool may_trail(std::string_view name);
 

@@ -7,11 +7,13 @@ namespace posy::proxy {
 
 namespace {
 
-// May it be stored? The directives of the client that happened to ask do not decide that.
+// May it be stored? The client that happened to ask does not decide that. Parts need a strong validator: else
+// nobody can tell what belongs to them.
 bool may_stay(http_cache::request_head request, const http_cache::stored_response& fresh,
               std::int64_t received) {
     request.method = "GET";
-    for (const auto* own : {"Cache-Control", "Pragma", "Authorization"}) request.fields.erase(own);
+    for (const auto* own : {"Cache-Control", "Pragma", "Authorization", "Cookie"}) request.fields.erase(own);
+    if (fresh.parts && !http_cache::strong_validator(fresh.head.fields, received)) return false;
     return http_cache::storable(request, fresh.head, received);
 }
 

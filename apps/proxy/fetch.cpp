@@ -63,7 +63,7 @@ http::task<std::variant<upstream, proxy::no_answer>> proxy::ask_by(exchange& e,
         auto made =
             co_await send(e.request.here.client, by.to, std::move(question), &e.request, how_.origin_time);
         if (by.parent && made.parsing->head.status == 407)
-            co_return no_answer{502, "the parent wants credentials (407)", false};
+            co_return no_answer{502, by.to.where.text() + " wants credentials (407)", false};
         co_return made;
     } catch (const client_fault&) {
         throw;

@@ -46,6 +46,8 @@ http::task<void> proxy::renew(http::worker& here, std::shared_ptr<const terms> o
         if (by.parent) question.target = to.url;
         auto u = co_await send(here.client, origin, std::move(question), nullptr, how_.origin_time,
                                time_.now() + how_.origin_time);
+        if (by.parent && u.parsing->head.status == 407)
+            throw http::refusal(502, "the parent wants credentials (407)");
         auto body = collect(to.url, u, u.length());
         for (;;) {
             const bool more = co_await u.more();
@@ -64,13 +66,14 @@ http::task<void> proxy::renew(http::worker& here, std::shared_ptr<const terms> o
         } else if (body.open() && http_cache::storable(request, said, at)) {
             made.for_all = http_cache::make_stored(to.url, request, said, body.take(), u.times);
         } else {
-            request.fields.erase("Authorization");  // by its own word, not by the client's
+            for (const auto* own : {"Authorization", "Cookie"})  // by its own word, not by the client's
+                request.fields.erase(own);
             made.forget = !server_error(said.status) && !http_cache::storable(request, said, at);
         }
         if (made.for_all) keep(made.for_all);
         if (!stale && !made.for_all) unshared_.add(to.url, time_.now());  // not again for each range
         if (made.forget) co_await forget(here, to.url);
-        if (u.parsing->keep_alive()) here.client.keep(std::move(u.channel));
+        if (u.reusable()) here.client.keep(std::move(u.channel));
     } catch (const std::exception&) {  // the stale one stays until it may not be served any more
     }
     land(flight);

@@ -104,7 +104,7 @@ http::task<void> proxy::drain(http::worker& here, upstream& u) {
     if (u.parsing->content_length().value_or(~0ULL) > most_drained) co_return;
     try {
         for (bool more = true; more;) more = co_await u.more();
-        if (u.parsing->keep_alive()) here.client.keep(std::move(u.channel));
+        if (u.reusable()) here.client.keep(std::move(u.channel));
     } catch (const std::exception&) {  // it has said what we need
     }
 }

@@ -881,7 +881,7 @@ POSY_API int posy_foreign_may_contain_u64(const posy_foreign *foreign, uint64_t 
 POSY_API posy_status posy_foreign_may_contain_many(const posy_foreign *foreign, const posy_keys *keys, bool *answers,
                                                    size_t *yes, posy_error *error);
 // into becomes the filter of both sets. Errors: POSY_MISMATCH for another dialect, size or hash; POSY_UNSUPPORTED for what
-// takes no more keys: a set of bip158 that was read, a retouched filter, a column of a Parquet file; POSY_TOO_LARGE beyond
+// cannot be united: a set of bip158 that was read, a retouched filter, a column of a Parquet file; POSY_TOO_LARGE beyond
 // what its program accepts.
 POSY_API posy_status posy_foreign_unite(posy_foreign *into, const posy_foreign *from, posy_error *error);
 // Everything about it. Set info->struct_size first.

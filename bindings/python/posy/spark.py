@@ -12,8 +12,9 @@ united in a tree of tasks. A part that is made again, because a worker was lost 
 so has the result. (Not so heavy hitters: their counts depend on the order of the rows, within the same bounds.)
 
 Keys are columns of text, binary or integers of any width: 5 as an integer and as a long is one key. NULL is no key, as in a
-join. Text that Spark compares by a collation is refused. Needs Spark 4.1 or later (not through Spark Connect, which has no broadcast), and posy, pyarrow and numpy on
-every worker.
+join. Text that Spark compares by a collation is refused, but not by may_contain, which cannot see it: give it
+collate(column, 'UTF8_BINARY'). Needs Spark 4.1 or later (not through Spark Connect, which has no broadcast), and posy, pyarrow
+and numpy on every worker.
 """
 from __future__ import annotations
 
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
 MOST_BYTES = 2**31 - 2**20
 # Parts that one task unites, about, and that the driver takes at once.
 FAN = 8
+# Bytes of a key that may be frequent, with what is kept of it; about.
+_CANDIDATE = 128
 # What the driver takes at once, unless the application says otherwise. Spark ends a job that brings more.
 _RESULT_SIZE = "spark.driver.maxResultSize"
 
@@ -85,12 +88,13 @@ def heavy_hitters(df: DataFrame, column: str | Column, top: int = 100, *, tasks:
     A part keeps eight times as many, because a key may be less frequent in it. Options are those of posy.HeavyHitters.
     """
     make = _maker(posy.HeavyHitters, top=8 * top, **options)
-    return _made(_keys(df, column), make, tasks or _cores(df), "take a larger epsilon")
+    return _made(_keys(df, column), make, tasks or _cores(df), "take a larger epsilon or a smaller top", 8 * top * _CANDIDATE)
 
 
 def may_contain(filter: posy.Filter | posy.SealedFilter | posy.ForeignFilter, column: str | Column) -> Column:
     """Whether a key may be in the set: a boolean column, NULL where the key is. The filter is sent to every worker once.
 
+    Text is compared by its bytes: give it collate(column, 'UTF8_BINARY') of a column with a collation.
     Any filter that posy reads serves, one of Spark's own among them (`from_spark`).
     """
     shared = SparkContext.getOrCreate().broadcast(filter)
@@ -238,13 +242,13 @@ def _unite(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 def _most_at_once(df: DataFrame) -> int:
     """Bytes of parts that Spark lets the driver take, less what a part has beside its array."""
     most = df.sparkSession.sparkContext._jsc.sc().conf().getSizeAsBytes(_RESULT_SIZE, "1g")
-    return most - 2**20 if most > 0 else sys.maxsize
+    return max(most - 2**20, most // 2) if most > 0 else sys.maxsize
 
 
-def _made(keys: DataFrame, make: Callable[[], Any], tasks: int | None, instead: str) -> Any:
-    """Fills an object per task, and unites them in a tree whose root is the driver."""
+def _made(keys: DataFrame, make: Callable[[], Any], tasks: int | None, instead: str, beside: int = 0) -> Any:
+    """Fills an object per task, and unites them in a tree whose root is the driver. `beside`: bytes that a filled one has more."""
     made = make()
-    size, most = sys.getsizeof(made), _most_at_once(keys)
+    size, most = sys.getsizeof(made) + beside, _most_at_once(keys)
     if size > MOST_BYTES:
         raise posy.Error(f"{made!r} takes {size:,} bytes, and a row of Spark holds at most 2 GiB; {instead}")
     if size > most:

@@ -53,7 +53,6 @@ void add_table_facts(nb::class_<Object>& type, const auto& table) {
     type.def_prop_ro(
         "error_bound", [=](const Object& o) { return o.briefly([&] { return table(o).error_bound(); }); },
         "Counts are at most this far above the truth, except for a share delta of the keys; never below it.");
-    type.def("__sizeof__", [=](const Object& o) { return sizeof o + table(o).memory_bytes(); });
 }
 
 void add_join(nb::class_<counts_object>& type) {
@@ -167,6 +166,14 @@ nb::list most_common(const hitters_object& o, std::optional<whole<"n">> n) {
     return all;
 }
 
+// With its keys.
+std::size_t memory_of(const hitters_object& o) {
+    constexpr std::size_t node = sizeof(candidate_set::map::value_type) + 2 * sizeof(void*);
+    std::size_t total = sizeof o + o.body.sketch().memory_bytes();
+    for (const auto& [digest, kept] : o.body.candidates().keys()) total += node + kept.key.size();
+    return total;
+}
+
 void add_hitters(nb::module_& m) {
     nb::class_<hitters_object> type(
         m, "HeavyHitters",
@@ -211,6 +218,7 @@ void add_hitters(nb::module_& m) {
         }));
     });
     add_table_facts(type, [](const hitters_object& o) -> const count_min& { return o.body.sketch(); });
+    type.def("__sizeof__", [](const hitters_object& o) { return o.alone([&] { return memory_of(o); }); });
     add_hash(type);
     add_files(type);
 }

@@ -24,9 +24,10 @@ bool answers_plain_get(unsigned status);
 
 // May, and should, the response be kept (RFC 9111, 3 and 3.5)? Only what answers GET, complete (no 206, no
 // 304) and final; no-store, private, Authorization, must-understand and Vary: * as the RFC says. Stricter
-// than the RFC: with Set-Cookie only if the origin states a lifetime, and says public, or the lifetime is
-// above zero and the request had no cookies and no Authorization. A response that would be stale at once and
-// has no validator is not stored. `received` is when its head came.
+// than the RFC: with Set-Cookie only if the origin says to leave it out (no-cache="Set-Cookie"), or states a
+// lifetime, and says public, or the lifetime is above zero and the request had no cookies and no
+// Authorization. A response that would be stale at once and has no validator is not stored. `received` is
+// when its head came.
 bool storable(const request_head&, const response_head&, seconds received);
 
 // May the answer to a POST be stored as one to GET (RFC 9110, 9.3.3)? A 200 that states a lifetime, whose

@@ -17,7 +17,8 @@
 // of their URL and variant. What is said of URLs below does not mean them, except that erasing a URL erases
 // them.
 //
-// The observer sees the union: a URL has entered when it is in either tier, and left when it is in neither.
+// The observer sees the union: a URL has entered when it is in either tier or waits to be written,
+// and left when it is nowhere.
 // Cost: without a disk, the memory store's and a lock. With one, find() may read a file and settle() writes
 // some: both block, so an event loop asks find_in_memory() first and does the rest on another thread. Notes
 // hold an eighth of the memory at most. Thread safety: every call from any thread.

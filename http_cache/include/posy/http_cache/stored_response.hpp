@@ -95,7 +95,8 @@ using stored = std::shared_ptr<const stored_response>;
 std::partial_ordering by_news(const stored_response& a, const stored_response& b);
 
 // From an exchange: `response` may still have its hop-by-hop fields; the fields of no-cache="…" and
-// private="…" are left out. Precondition: storable() said yes, the body is complete, the URL is normal.
+// private="…" are left out, and cookies unless it says public. Precondition: storable() said yes, the body is
+// complete, the URL is normal.
 stored make_stored(std::string url, const request_head& request, response_head response,
                    std::shared_ptr<const std::string> body, exchange_times times);
 
