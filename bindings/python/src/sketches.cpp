@@ -114,6 +114,7 @@ void add_counts(nb::module_& m) {
             .format(o.body.depth(), o.body.width(), o.briefly([&] { return o.body.total(); }));
     });
     add_table_facts(type, [](const counts_object& o) -> const count_min& { return o.body; });
+    type.def("__sizeof__", [](const counts_object& o) { return sizeof o + o.body.memory_bytes(); });
     add_hash(type);
     add_files(type);
 }
